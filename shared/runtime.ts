@@ -322,7 +322,7 @@ export const documentDeps = /* @__PURE__ */ perInstance(() => ({
   publicBaseUrl: settings().PUBLIC_BASE_URL,
 }));
 
-/** Kept short, because the console page must respond within five seconds. */
+/** The time-out of a discovery read. It is short, because the console page must respond within five seconds. */
 const LONGEST_DISCOVERY_MS = 2_000;
 export const consoleDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),

@@ -66,7 +66,10 @@ const cruised = z.object({
   }),
 });
 
-/** dependency-cruiser also succeeds without any file, so this check requires that the tool has read every file. */
+/**
+ * Checks the boundaries between folders. dependency-cruiser also succeeds without any file, so this check requires that
+ * the tool has read every file.
+ */
 const boundaries = async (): Promise<Finding> => {
   const { out } = await tool('depcruise', '--config', '.dependency-cruiser.cjs', '--output-type', 'json', ...FOLDERS);
   let answer: unknown;
@@ -86,11 +89,11 @@ const boundaries = async (): Promise<Finding> => {
   return { ok: problems.length === 0 && seen.size > 0, text: problems.join('\n') };
 };
 
-/** The native compiler. Tools that load TypeScript as a library need version 6, and both have the same command name. */
+/** The native compiler, by its path: TypeScript 6 has the same command name, and some tools load it as a library. */
 const TSC = 'node_modules/typescript7/bin/tsc';
 const PROGRAMS = ['.', 'functions/console/web', 'functions/pay-page/web'] as const;
 
-/** The console and the hosted page are separate programs, for browsers. */
+/** Checks all programs. The console and the hosted page are separate programs, for browsers. */
 const types = async (): Promise<Finding> => {
   const found = await Promise.all(PROGRAMS.map((folder) => program(TSC, '--noEmit', '-p', folder)));
   return { ok: found.every(({ code }) => code === 0), text: found.map(({ out }) => out).join('\n') };
@@ -113,7 +116,7 @@ const CHECKS: Readonly<Record<string, () => Promise<Finding>>> = {
 
 const runChecks = async (): Promise<Count> => {
   const count = { passed: 0, failed: 0 };
-  // The console uses the types of the generated client.
+  // Writes the generated client first, because the console uses its types.
   await writeClient(CLIENT_FOLDER);
   await Promise.all(
     Object.entries(CHECKS).map(async ([name, check]) => {
@@ -160,7 +163,7 @@ const readReport = (file: string): z.infer<typeof report> | undefined => {
   }
 };
 
-/** A file that cannot be loaded and an error outside of any test are failures, too. */
+/** Counts the tests. A file that cannot be loaded is a failure, and so is an error outside of any test. */
 const countOf = (code: number, found: z.infer<typeof report> | undefined): Count => {
   if (!found) return { passed: 0, failed: 1 };
   const unloaded = found.testResults.filter(

@@ -1,5 +1,5 @@
 /**
- * @module The HTTP endpoints for platform admins: search, the lists of all payments and subscriptions, the summary of
+ * @module The HTTP endpoints for the merchant: search, the lists of all payments and subscriptions, the summary of
  * payments and refunds, and clearing a cache.
  */
 

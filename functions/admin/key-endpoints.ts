@@ -129,7 +129,7 @@ export const revokeKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
   uses: ['table:read', 'table:keys'],
 }));
 
-/** In the API document, rotation precedes revocation, because its example fails with a revoked key. */
+/** In the API document, rotation precedes revocation, because the example of a rotation fails with a revoked key. */
 export const keyEndpoints = [
   createKeyEndpoint,
   listKeysEndpoint,

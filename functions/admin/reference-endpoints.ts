@@ -1,6 +1,6 @@
 /**
  * @module The HTTP endpoints for reference records: products, projects, tiers, invites and discount codes. Only
- * platform admins may use them.
+ * the merchant may use them.
  */
 
 import * as z from 'zod';

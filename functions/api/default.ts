@@ -23,7 +23,7 @@ export const handler = async (event: APIGatewayProxyEventV2): Promise<HttpRespon
   };
 };
 
-/** Only this entry imports all endpoints, because its response depends on every route. */
+/** The routes of all endpoints. Only this entry imports all endpoints, because its response depends on every route. */
 const routes = endpoints.map(({ method, path, serves }) => ({
   method,
   serves,

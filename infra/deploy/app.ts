@@ -1,3 +1,6 @@
+/**
+ * @module Bundles every function once and writes the stacks to cdk.out, without network access, credentials or lookups.
+ */
 import { join, resolve } from 'node:path';
 import { argv, exit, stderr } from 'node:process';
 import { App } from 'aws-cdk-lib';
@@ -8,7 +11,6 @@ import { addService } from './stacks/service.ts';
 import { runChecks } from './stage/checks.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './stage/settings.ts';
 
-/** Bundles every function once and writes the stacks to cdk.out, without network access, credentials or lookups. */
 const root = resolve(import.meta.dirname, '../..');
 
 const settingsOrExit = (): DeploymentSettings => {

@@ -1,6 +1,4 @@
-/**
- * @module Bundles the functions for deployment with esbuild's own options and one plugin, which adds computed modules.
- */
+/** @module Bundles the functions for deployment with esbuild's own options. One plugin adds computed modules. */
 import { existsSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -18,7 +16,7 @@ export const entryIds: readonly string[] = [...endpoints, ...triggers].map(({ id
 
 export const PROJECT_ROOT = resolve(import.meta.dirname, '../..');
 
-/** The bundles' own folder, because each build empties it. */
+/** The folder of the bundles. It must contain nothing else, because each build empties it. */
 export const FUNCTIONS_FOLDER = join(PROJECT_ROOT, 'dist', 'functions');
 
 export interface Bundle {
@@ -31,7 +29,10 @@ export interface Bundle {
   readonly parts: ReadonlyMap<string, number>;
 }
 
-/** CommonJS packages load Node's modules by `require`, which an ES module does not have. */
+/**
+ * Defines `require` in each bundle, because CommonJS packages load Node's modules with it. An ES module has no
+ * `require` of its own.
+ */
 const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 
 const NODE_HTTP = join(import.meta.dirname, 'stage', 'node-http.cjs');
@@ -56,8 +57,8 @@ export const OPTIONS = {
   // Prefer ES modules, because esbuild leaves out their unused parts.
   mainFields: ['module', 'main'],
   alias: { http: NODE_HTTP, 'node:http': NODE_HTTP },
-  // The SDK's clients of credential services, which only developers' machines use. Lambda gives credentials in the
-  // environment.
+  // Leave out the SDK's clients of credential services. Only developers' machines use them, because Lambda gives
+  // credentials in the environment.
   external: ['@aws-sdk/nested-clients'],
   sourcemap: 'external',
   sourcesContent: false,
@@ -96,7 +97,10 @@ export const build = async (outDir: string, ids = entryIds): Promise<readonly Bu
 
 const entryFile = (id: string): string => `functions/${id.replaceAll('.', '/')}.ts`;
 
-/** The code of a bundle's entry. It prepares the handler during initialization on Lambda, which sets the variable. */
+/**
+ * The code of a bundle's entry. On Lambda, it prepares the handler during initialization. Only Lambda sets the
+ * variable.
+ */
 const startOf = (id: string): string => `
   import { handler } from './${entryFile(id)}';
   if (process.env.AWS_LAMBDA_INITIALIZATION_TYPE) await handler.prepare?.();

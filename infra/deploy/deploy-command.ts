@@ -63,7 +63,7 @@ const gatewayClients = (account: Account) => ({
   gateway: new ApiGatewayV2Client(account),
 });
 
-/** Reads the account once, and reports each finding only once, in its first result. */
+/** Reads the account once for all phases, and reports each finding only in the first phase that finds it. */
 const checksOf = (settings: DeploymentSettings): Steps['check'] => {
   const said = new Set<string>();
   let read: AccountFacts | undefined;

@@ -114,7 +114,7 @@ export const deploy = async (given: Given, account: Account, steps: Steps): Prom
   return 0;
 };
 
-/** Prints each finding once, although later phases find it again. */
+/** Prints the new findings of a phase. @returns false if a finding stops the deployment. */
 const passes = async (given: Given, account: Account, steps: Steps, phase: CheckPhase): Promise<boolean> => {
   const { refused, text } = await steps.check(account, phase);
   if (text !== '') steps.say(text);
@@ -224,7 +224,10 @@ const deployStacks = async (
 const codeOf = (runs: readonly StackRun[]): number =>
   runs.find(({ code }) => code !== undefined && code !== 0)?.code ?? 0;
 
-/** Replacements are listed only in a change set. A new or recreated stack has no replacements. */
+/**
+ * Makes a change set for each existing stack, because only a change set lists replacements. A new or recreated stack
+ * has no replacements.
+ */
 const showChangeSets = async (
   { verbose = false }: Given,
   account: Account,

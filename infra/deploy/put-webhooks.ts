@@ -11,7 +11,7 @@ import { type DeploymentSettings, webhookSecretName } from './stage/settings.ts'
 type Given = Pick<DeploymentSettings, 'stage' | 'webhookVariables' | 'environment'>;
 
 /**
- * The last step of `npm run deploy`. Stores the operator's webhook variables in their secret, outside all templates.
+ * Stores the operator's webhook variables in their secret, outside all templates. Runs after the stacks are deployed.
  * Functions reload the secret after a minute. Without new targets, the stored targets stay, because another operator
  * may have set them and only the secret holds their signing secrets.
  * @returns the outcome, as a sentence.
@@ -41,7 +41,7 @@ const idleNote = (variables: Readonly<Record<string, string>>): string => {
 
 const variablesSchema = z.record(z.string(), z.string());
 
-/** Hides the parse error, because it would print the secret. */
+/** Reads the stored variables. Replaces a parse error, because its message would show the secret. */
 const held = async (client: SecretsManagerClient, secret: string): Promise<Readonly<Record<string, string>>> => {
   const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secret }));
   try {

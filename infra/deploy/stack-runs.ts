@@ -30,7 +30,7 @@ export const OUTPUT_FOLDER = 'cdk.out';
 const BUILT = ['--exclusively', '--app', OUTPUT_FOLDER, '--require-approval', 'never'];
 /** Number of parallel CDK processes. */
 const AT_ONCE = 4;
-/** Number of CDK's last lines to print. They contain its error. */
+/** Number of CDK's last lines to print after a failure. They contain its error. */
 const LAST_LINES = 8;
 
 /**

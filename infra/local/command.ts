@@ -66,7 +66,10 @@ const main = async (): Promise<void> => {
   await host.warm();
 };
 
-/** Clears the data of an interrupted start. Such data are incomplete and contain no outside request. */
+/**
+ * Clears the data folder with --fresh, or after an interrupted start. The data of an interrupted start are incomplete
+ * and contain no outside request.
+ */
 const clear = (dataDir: string): void => {
   if (!given.fresh && !isUnfinished(dataDir)) return;
   clearDataFolder(dataDir);
@@ -74,8 +77,8 @@ const clear = (dataDir: string): void => {
 };
 
 /**
- * If the demo data cannot be made, the command ends. The data stay marked as unfinished, so the next start clears them.
- * Otherwise the service would accept payments, and the next start would delete them.
+ * Makes the demo data. If this fails, the command ends, because the service would accept payments and the next start
+ * would delete them. The data stay marked as unfinished, so the next start clears them.
  */
 const showDemoData = async (host: Host, serviceUrl: string): Promise<void> => {
   const { baseUrl, clock, door } = host;
@@ -134,7 +137,7 @@ const sessionsOf = (host: Host): string => {
 
 const FIRST_PAYMENT = { total_cents: 2500, currency: 'USD', payment_method_id: 'pm_card_visa' };
 
-/** Placeholder addresses. The choice of demo data comes before the host has an address. */
+/** Placeholder addresses, because the choice of demo data comes before the host has an address. */
 const NOWHERE = { baseUrl: 'http://127.0.0.1:0', basePath: '', dynamoEndpoint: '', queues: [] };
 
 const providersOf = ({ env, baseUrl }: Host): string =>
@@ -148,7 +151,10 @@ const stageOf = ({ env }: Host): string => {
   return `${STAGE}; ${limits}; raw cards are ${ALLOW_RAW_CARDS ? 'accepted' : 'refused'}`;
 };
 
-/** The host enables only its own webhook target. Only the operator enables other targets. */
+/**
+ * Describes the host's own webhook target, if it is enabled. The host enables only this target. Only the operator
+ * enables other targets.
+ */
 const ownTargetOf = ({ env, baseUrl }: Host): string => {
   const url = defaultWebhookUrl(baseUrl);
   if (env['WEBHOOK_1_URL'] !== url || env['EXTERNAL_WEBHOOKS_ENABLED'] !== 'true') return '';
@@ -167,7 +173,10 @@ const post = (host: Host, url: string, body: unknown): string => {
   return `curl -s -X POST ${url} ${caller} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
 };
 
-/** Describes a moved clock, which keeps its offset after a restart. Says nothing while demo data start in the past. */
+/**
+ * Describes a moved clock, because the clock keeps its offset after a restart. Says nothing before the demo data are
+ * made, while the clock is in the past.
+ */
 const timeOf = ({ clock, door }: Host): string => {
   const offsetMs = clock.now() - Date.now();
   if (door || (Math.abs(offsetMs) < SECOND_MS && !clock.frozen())) return '';

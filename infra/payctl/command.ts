@@ -54,7 +54,10 @@ interface Given {
   readonly json?: boolean;
 }
 
-/** The variable for a service key. It is not an option, because the process list shows arguments. */
+/**
+ * The environment variable with the service key. The key is not a command-line option, because the process list shows
+ * all arguments.
+ */
 const KEY = 'PAYMENTS_API_KEY';
 
 const payctl = new Command('payctl')
@@ -83,7 +86,9 @@ const run = (
   onSettings?: (mistakes: readonly string[]) => Report,
 ): Promise<never> => finish((given) => runAs(OPERATOR, async () => command(await openInstallation(given))), onSettings);
 
-/** Runs a command through the API. The service key comes from the shell or the local host. */
+/**
+ * Runs a command through the API. The service key comes from the shell. Without it, the local host's demo key applies.
+ */
 const call = (command: (api: Api) => Promise<Report>): Promise<never> =>
   finish(async (given) => command(await openApiOf(given)));
 
@@ -103,16 +108,19 @@ const finish = async (
   exit(report.exitCode);
 };
 
-/** Sets environment variables for the SDK. */
+/** Sets the AWS profile and the region as environment variables for the SDK. */
 const useProfile = ({ profile, region }: Given): void => {
   if (profile !== undefined) process.env['AWS_PROFILE'] = profile;
   if (region !== undefined) process.env['AWS_REGION'] = region;
 };
 
-/** The actor of a command's changes in the history. */
+/** The history names this actor for every change by a command. */
 const OPERATOR = { requestId: randomUUID(), actor: { type: 'system', id: 'payctl' } } as const;
 
-/** @throws NotReachable */
+/**
+ * @throws NotReachable if the command names a stage, if the API needs a service key, or if the key would travel over
+ * plain http
+ */
 const openApiOf = async ({ stage, url }: Given): Promise<Api> => {
   const key = process.env[KEY];
   if (stage !== undefined || (!key && URL.parse(url)?.protocol === 'https:')) {
@@ -125,7 +133,7 @@ const openApiOf = async ({ stage, url }: Given): Promise<Api> => {
   return openApi(url, key);
 };
 
-/** True for https or this machine. */
+/** True if the URL uses https or names this machine. */
 const isSafeForKeys = (url: string): boolean => {
   const { protocol, hostname } = URL.parse(url) ?? {};
   return protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname ?? '');

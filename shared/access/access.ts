@@ -2,8 +2,8 @@
  * @module The access rule for all records. A user may read a record of their own and, if it is personal, change it.
  * Members of a record's organization may read the record and, with the permission, change it. Their role always comes
  * from the membership record. A guest needs a token or must prove the guest_id (continue-guest.ts). The merchant's
- * people and keys may read every record within their read scopes. On another owner's record they may only take merchant
- * actions, with the scope of the route.
+ * people and keys may read every record within their read scopes. On another owner's record, they may take an action
+ * only if they hold the merchant scope of the route.
  */
 
 import { DomainError, notFound } from '../core/errors.ts';
@@ -22,7 +22,10 @@ import type { Owned, RecordKind } from './record-kind.ts';
 import type { RouteScopes, Scope } from './scopes.ts';
 import type { Standing } from './standing.ts';
 
-/** `member` allows every member of the organization to act, `merchant` only the merchant's people and keys. */
+/**
+ * The actions that a request can take on a record. `member` is open to every member of the organization, `merchant`
+ * only to the merchant's people and keys.
+ */
 export type Action = 'read' | 'member' | 'owner only' | 'merchant' | Permission;
 
 export type AccessDecision =
@@ -62,7 +65,10 @@ export const decideAccess = (action: Action, request: AccessRequest): AccessDeci
   return action === 'read' ? grantedAsAdmin : refused(refusalForReader(caller, scopes, decision.error));
 };
 
-/** The refusal for readers of every record. A refusal by the role table is more specific, so it takes precedence. */
+/**
+ * The refusal for a caller who may read every record but not take this action. A refusal by the role table is more
+ * specific, so it takes precedence.
+ */
 const refusalForReader = (caller: Caller, scopes: RouteScopes | undefined, error: DomainError): DomainError => {
   if (error.code === 'INSUFFICIENT_PERMISSIONS') return error;
   if (caller.kind === 'session' && caller.isAdmin) {
@@ -136,9 +142,9 @@ const decideNamingProject = ({ caller, record, standing }: AccessRequest): Acces
 };
 
 /**
- * Decides whether an include may show a record. The record's own read rule applies. For guests, the record's GET route
- * must also accept a guest token, and a key needs the record's read scope. Only the owner, the organization's members
- * and the merchant see products and projects.
+ * Decides whether an include may show a record. The record's own read rule applies. For guests, the record's GET
+ * route must also accept a guest token, and a key needs the record's read scope. The full view of a product or project
+ * is only for its owner, its organization's members and the merchant.
  */
 export const decideShowing = (
   request: AccessRequest<Pick<RecordKind, 'resource' | 'rule' | 'readScope' | 'guestsRead'>>,
@@ -171,8 +177,8 @@ export type ScopeDecision =
   | { readonly kind: 'refused'; readonly error: DomainError };
 
 /**
- * Decides whether the caller may act in the organization named by a request as owner of a list or new record. The
- * merchant may read the lists of every organization, including deleted organizations.
+ * Decides whether the caller may act in an organization. The request names the organization as the owner of a list or
+ * of a new record. The merchant may read the lists of every organization, including deleted organizations.
  */
 export const decideScope = (action: OwnersAction, { caller, standing, scopes }: ScopeRequest): ScopeDecision => {
   const error = standingRefusal(standing, action);
@@ -199,7 +205,8 @@ export const standingRefusal = (standing: Standing, action: OwnersAction): Domai
 };
 
 /**
- * The organization that the request names, else the session's. Null or an empty string makes the request personal.
+ * The organization that the request names, else the session's organization. Null or an empty string makes a session's
+ * request personal. A caller that acts for an organization always falls back to that organization.
  * @param implied false if a request without an organization is personal
  */
 export const effectiveOrganization = (

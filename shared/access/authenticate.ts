@@ -50,7 +50,10 @@ const INVALID_CACHE_MS = 5 * SECOND_MS;
 const SESSION_CACHE_ENTRIES = 2_000;
 const LOOKS_LIKE_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** An expired session is looked up again, because it may have been renewed. */
+/**
+ * The end of a session's time in the cache. An expired session is cached only briefly, because it may have been
+ * renewed.
+ */
 const knownUntil = ({ expiresAt }: IdentitySession, now: Instant): Instant =>
   expiresAt > now ? Math.min(now + SESSION_CACHE_MS, expiresAt) : now + INVALID_CACHE_MS;
 
@@ -62,7 +65,7 @@ export const authenticator = (options: AuthenticateOptions) => {
     maxSize: SESSION_CACHE_ENTRIES / 2,
   });
 
-  // Separate from valid sessions, so made-up credentials cannot evict them.
+  // Invalid credentials have their own cache, so made-up credentials cannot evict valid sessions.
   const invalid = new QuickLRU<string, number>({ maxSize: SESSION_CACHE_ENTRIES / 4 });
 
   let epoch = '';

@@ -47,7 +47,10 @@ export const openBearerTokens = ({ jwksUri, issuer, audiences, read }: BearerOpt
   };
 };
 
-/** Without `aud`, the audience is the client (`client_id` in Cognito's access tokens, `azp` in Clerk's sessions). */
+/**
+ * True if a token's audience is accepted, or if no audience is checked. In a token without `aud`, the audience is the
+ * client (`client_id` in Cognito's access tokens, `azp` in Clerk's sessions).
+ */
 const isForOneOf = (audiences: readonly string[], claims: Readonly<Record<string, unknown>>): boolean => {
   const { aud, client_id: clientId, azp } = claims;
   const named = [aud ?? clientId ?? azp].flat();

@@ -24,7 +24,7 @@ export interface SessionCaller {
   readonly userId: string;
   /** Undefined if neither the token nor the key provides an address. */
   readonly email: string | undefined;
-  /** The default for requests without an organization. */
+  /** The organization of requests that name no organization. */
   readonly organizationId: string | undefined;
   readonly isAdmin: boolean;
   readonly staffRole?: StaffRole | undefined;
@@ -35,20 +35,23 @@ export interface SessionCaller {
 
 export interface GuestCaller {
   readonly kind: 'guest';
-  /** Lower-cased. */
+  /** In lower case. */
   readonly email: string;
   readonly guestId: string;
   readonly name: string | undefined;
   readonly phone: string | undefined;
-  /** True if the guest presents a token with this guest_id. An e-mail in guest_data alone gives access to no record. */
+  /**
+   * True if the guest presents a token with this guest_id, or if a service key acts for this guest. An e-mail in
+   * guest_data alone gives access to no record.
+   */
   readonly byToken: boolean;
   /** The guest's network at a create request, in its stored form (keyed-ids.ts). */
   readonly network?: string | undefined;
   /** Set if the token opens only one record, because the create that issued the token continued a guest_id. */
   readonly onlyRecord?: string | undefined;
-  /** The guest_ids proved by naming records in a request without a token (continue-guest.ts). */
+  /** The guest_ids that a request without a token proves by the records that it names (continue-guest.ts). */
   readonly proven?: readonly string[];
-  /** Set if a service key sent guest_data, or an X-Act-For with a guest (then `byToken` is true). */
+  /** Set if a service key sent guest_data, or X-Act-For with a guest. With X-Act-For, `byToken` is true. */
   readonly key?: KeyIdentity | undefined;
   readonly link?: LinkIdentity | undefined;
 }
@@ -101,7 +104,9 @@ export const mayOnRoute = (caller: Caller, scopes: RouteScopes | undefined): boo
 export const keyOfCaller = (caller: Caller): KeyIdentity | undefined => ('key' in caller ? caller.key : undefined);
 const linkOfCaller = (caller: Caller): LinkIdentity | undefined => ('link' in caller ? caller.link : undefined);
 
-/** False if the caller uses a service key without the scope, even if the key's payer has the right. */
+/**
+ * True unless the caller uses a service key without the scope. Such a key may not act, even if its payer has the right.
+ */
 export const keyPermits = (caller: Caller, scope: Scope | undefined): boolean => {
   const key = keyOfCaller(caller);
   return key === undefined || (scope !== undefined && key.scopes.includes(scope));

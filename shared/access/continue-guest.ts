@@ -21,7 +21,7 @@ export interface NamedByGuest {
 
 export interface ContinuationMoment {
   readonly now: Instant;
-  /** The stored form of the guest's network at that time. Without a network, no record is a proof. */
+  /** The stored form of the network that the request comes from. If it is undefined, no record is a proof. */
   readonly network: string | undefined;
   /** The maximum age of a record as proof; 0 turns such proofs off. */
   readonly seconds: number;

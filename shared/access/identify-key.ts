@@ -65,7 +65,7 @@ export const serviceKeys = ({ table, now }: { readonly table: Table; readonly no
 const isAllowed = ({ allowedIps }: StoredKey, address: string): boolean =>
   allowedIps.length === 0 || allowedIps.some((range) => isWithin(address, range));
 
-/** Also matches an IPv4 address in IPv6 form against IPv4 ranges. */
+/** True if the address is in the range. An IPv4 address in IPv6 form also matches IPv4 ranges. */
 const isWithin = (address: string, range: string): boolean => {
   const [base = '', bits] = range.split('/');
   if (isIP(base) === 0 || isIP(address) === 0) return false;

@@ -73,7 +73,7 @@ export interface IdentityOptions {
   readonly audiences: readonly string[];
   readonly claims: ClaimSources;
   readonly needsEmail: boolean;
-  /** Per call. */
+  /** The time-out of one call. */
   readonly timeoutMs: number;
   readonly now: Now;
 }
@@ -109,7 +109,7 @@ export const identityClient = (options: IdentityOptions) => {
   };
 
   const session = async (id: string): Promise<IdentitySession | undefined> => {
-    // `encodeURIComponent` keeps dots, and `.` or `..` would change the path.
+    // `encodeURIComponent` keeps dots, so the ids `.` and `..` would change the path.
     if (!options.looksUp || id === '.' || id === '..') return undefined;
     const found = await ask(`/sessions/${encodeURIComponent(id)}`, sessionSchema);
     const expiry = expirySchema.safeParse(found?.expires_at);
@@ -167,7 +167,10 @@ export const identityClient = (options: IdentityOptions) => {
   return { looksUp: options.looksUp, session, sessionOfToken, userByEmail, users };
 };
 
-/** A verifier never drops a key after reading it. A removed key therefore stays valid until a new verifier opens. */
+/**
+ * A verifier is replaced after this time. It keeps every key that it has read, so a removed key stays valid until the
+ * next verifier opens.
+ */
 const KEYS_CACHE_MS = 5 * MINUTE_MS;
 /** If reading the keys fails, the previous keys stay valid for this long. Reads are retried every minute. */
 const KEYS_KEPT_MS = HOUR_MS;

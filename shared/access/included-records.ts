@@ -81,7 +81,7 @@ const viewOf = (caller: Caller, found: Found, standings: Standings): unknown => 
   return showing.buyersView?.(record) ?? null;
 };
 
-/** Adds the standings that decisions still need. */
+/** Reads the standings that the decisions still need, and adds them. */
 const standingsFor = async (
   table: Table,
   caller: Caller,

@@ -29,7 +29,10 @@ const PREFIX = 'plk_';
 const FORM = /^plk_[\w-]{44}$/;
 export const LONGEST_LINK_TOKEN = 48;
 
-/** The length of a token's head, with the expiry in epoch seconds and the kind in the 4 bits above it. */
+/**
+ * The length of a token's head in bytes. The head holds the expiry in epoch seconds, and the kind in the 4 bits above
+ * it.
+ */
 const HEAD_BYTES = 5;
 const KIND_UNIT = 2 ** 36;
 const ID_BYTES = 12;

@@ -14,7 +14,9 @@ export type MethodOwner =
   | { readonly userId: string }
   | { readonly guestId: string; readonly guestEmail: string };
 
-/** The owners of methods chargeable by the caller for this payer (the owner of the payment or subscription). */
+/**
+ * The owners whose methods the caller may charge for this payer. The payer is the owner of the payment or subscription.
+ */
 export const payingOwners = (caller: Caller, payer: Owned): readonly MethodOwner[] => {
   const { organizationId, userId, guestId, guestEmail } = payer;
   if (organizationId !== undefined) {
@@ -24,7 +26,7 @@ export const payingOwners = (caller: Caller, payer: Owned): readonly MethodOwner
   return guestId !== undefined && guestEmail !== undefined ? [{ guestId, guestEmail }] : [];
 };
 
-/** A record's organization, else its user, else its guest. */
+/** The owner of a record, which is its organization, else its user, else its guest. */
 export const methodOwner = ({ organizationId, userId, guestId, guestEmail }: Owned): MethodOwner | undefined => {
   if (organizationId !== undefined) return { organizationId };
   if (userId !== undefined) return { userId };
@@ -78,8 +80,9 @@ export const isOfOtherGuest = (caller: Caller, { guestId }: Pick<Owned, 'guestId
   caller.kind === 'guest' && guestId !== caller.guestId;
 
 /**
- * A payment's customer must belong to the payment's owner, because the payment may save its method for that customer.
- * Subscriptions save no method.
+ * The customer of a payment must belong to the payment's organization, or to no organization if the payment has none.
+ * The reason is that the payment may save its method for this customer. Subscriptions save no method, so this rule does
+ * not apply to them.
  * @throws DomainError ORGANIZATION_ACCESS_DENIED; INSUFFICIENT_PERMISSIONS for a member's own customer
  */
 export const requirePayersCustomer = (

@@ -20,11 +20,14 @@ import { roleOf } from './standing.ts';
 interface Decider {
   readonly userIds: readonly string[];
   readonly emailHash: string | undefined;
-  /** The person may not decide with one of these roles in the paying organization. */
+  /** The roles in the paying organization with which the person may not decide. */
   readonly bindingRoles: readonly Role[];
 }
 
-/** For a key, only the role owner counts, because an owner may add the key's creator as a member without consent. */
+/**
+ * The caller as a decider; undefined if the caller cannot decide. For a key, only the role owner binds, because an
+ * owner may add the key's creator as a member without consent.
+ */
 const deciderOf = (caller: Caller): Decider | undefined => {
   if (caller.kind === 'key') {
     const { holders, holderEmailHash } = caller.key;
@@ -38,7 +41,10 @@ const deciderOf = (caller: Caller): Decider | undefined => {
   };
 };
 
-/** @param roles the decider's roles in the record's organization */
+/**
+ * True if the decider is the payer or a member of the paying organization with a binding role.
+ * @param roles the decider's roles in the record's organization
+ */
 const isOwnPayment = (
   { userIds, emailHash: hash, bindingRoles }: Decider,
   { userId, guestEmail }: Owned,
@@ -65,7 +71,7 @@ interface Asked {
   readonly scope: Scope;
 }
 
-/** Reads the decider's roles if an organization pays. */
+/** Decides whether the caller may decide about this payment. Reads the decider's roles if an organization pays. */
 export const ownPayment = async (
   table: Pick<Table, 'get'>,
   { caller, record, scope }: Asked,
@@ -87,7 +93,8 @@ export const ownPayment = async (
 
 /**
  * @returns conditions for the write of the decision
- * @throws DomainError INSUFFICIENT_PERMISSIONS without the scope, or if the decider is the payer
+ * @throws DomainError INSUFFICIENT_PERMISSIONS without the scope, or if the decider is the payer or a member of the
+ * paying organization
  */
 export const requireOthersPayment = async (table: Pick<Table, 'get'>, asked: Asked): Promise<CallerRight> => {
   const decision = await ownPayment(table, asked);

@@ -1,4 +1,4 @@
-/** @module The permissions of each role in an organization. Every access decision reads this table. */
+/** @module The permissions of each role in an organization. Every decision on a role's permission reads this table. */
 
 export const ROLES = ['owner', 'admin', 'billing', 'member'] as const;
 export type Role = (typeof ROLES)[number];

@@ -47,11 +47,11 @@ export interface RecordKind<T = unknown> {
    */
   readonly rule: 'owned' | 'project' | 'organization' | 'open';
   /**
-   * Creation data, for kinds with ids seen only by the creator. A guest may continue such a record's guest_id by naming
-   * the record (continue-guest.ts). Absent for kinds with ids in a list without credentials.
+   * Creation data, which may prove a guest_id: a guest continues the guest_id of such a record by naming the record
+   * (continue-guest.ts). Absent for kinds whose ids appear in a list without credentials.
    */
   provesGuest?(record: T): GuestCreation;
-  /** The scope that lets the merchant read every owner's records. If absent, only platform admins may read them. */
+  /** The scope that lets the merchant read every owner's records. If absent, only a scope of the route does. */
   readonly readScope?: Scope;
   /** True while a link may open the record's hosted page. Absent for kinds without hosted pages. */
   opensPage?(record: T, now: Instant): boolean;
@@ -91,7 +91,7 @@ export const ownerOfRecord = (record: Owned): Owner | undefined => {
   return undefined;
 };
 
-/** The payer of a new payment or subscription. For an organization, also the acting person. */
+/** The payer of a new payment or subscription. If an organization pays, the fields also name the acting person. */
 type PayerFields = Owned & Readonly<Partial<Record<'userEmail' | 'guestName' | 'guestNetwork', string | undefined>>>;
 
 /** @throws DomainError AUTHENTICATION_REQUIRED for a caller without a payer */

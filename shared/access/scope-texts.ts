@@ -1,6 +1,9 @@
 import type { Scope } from './scopes.ts';
 
-/** The text of each scope, for the routes page and the console. A separate module, so most functions do not load it. */
+/**
+ * The text of each scope, for the routes page and the console. The texts are in their own module, so most functions do
+ * not load them.
+ */
 export const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
   'payments:read': 'Read payments, refunds, disputes, timelines and summaries of every owner.',
   'subscriptions:read': 'Read subscriptions, their timelines and memberships of every owner.',

@@ -15,7 +15,7 @@ const secretSchema = z.lazy(() =>
   z.object({
     hash: z.string(),
     until: z.string().optional(),
-    /** The secret's rotation request; set if the request had an Idempotency-Key. */
+    /** The rotation request that made the secret. Set if the request had an Idempotency-Key. */
     made: z.object({ scope: z.string(), requestHash: z.string(), at: z.string() }).optional(),
     /** The platform admin who received the secret, with the hash of the e-mail address. */
     maker: z.object({ userId: z.string(), emailHash: z.string().optional() }).optional(),
@@ -102,7 +102,7 @@ export const rotated = ({ secrets }: StoredKey, { next, now, until }: Rotation):
   return [next, ...former].slice(0, MOST_SECRETS);
 };
 
-/** The key's valid secret with this last part. Takes the same time for an unknown key. */
+/** The key's valid secret with this last part. The search takes the same time for an unknown key. */
 export const matchingSecret = (key: StoredKey | undefined, last: string, now: Instant): StoredSecret | undefined => {
   const sent = Buffer.from(hashOfSecret(last), 'hex');
   let found: StoredSecret | undefined;

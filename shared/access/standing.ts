@@ -80,7 +80,7 @@ export const standings = (deps: { readonly table: Table; readonly now: Now; read
   });
   let epoch = '';
 
-  /** The standing from the cache. For reads only. */
+  /** The standing from the cache. Only reads may use it. */
   const cached = async (caller: MemberCaller, organizationId: string): Promise<Standing> => {
     const current = await deps.epoch.current('organization_membership');
     if (current !== epoch) cache.clear();

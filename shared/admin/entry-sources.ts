@@ -84,8 +84,8 @@ const MAX_ENTRIES_PER_QUERY = 250;
 const MAX_DAYS_AT_ONCE = 8;
 
 /**
- * Reads day by day, newest first. Reads the shards of a day in parallel, and several days together after empty days. If
- * the query limit is reached first, `knownFrom` is the oldest position read.
+ * Reads day by day, newest first. Reads the shards of a day in parallel, and reads more days in parallel after days
+ * with few entries. If the query limit is reached first, `knownFrom` is the oldest position read.
  */
 export const everyEntry =
   (table: Table, kind: HistoricKind, maxQueries = MAX_QUERIES): EntrySource =>

@@ -1,5 +1,5 @@
 /**
- * @module The lists of all payments and of all subscriptions for platform admins, newest first, based on the entries
+ * @module The lists of all payments and of all subscriptions for the merchant, newest first, based on the entries
  * that `project-changes` keeps. Because a request reads a bounded number of entries, a page may be short or empty while
  * `has_more` is true.
  */
@@ -47,7 +47,10 @@ export const notBefore = (path: string, than: string, message = `must not be bef
   params: { rule: 'range' },
 });
 
-/** @param records the plural noun of the records */
+/**
+ * The query fields that both lists share.
+ * @param records the plural noun of the records
+ */
 export const everyFields = (records: string) => ({
   from: moment(false).describe('The earliest time of creation: a time, or a day in UTC (its first moment).'),
   to: moment(true).describe('The latest time of creation: a time, or a day in UTC (its last moment).'),
@@ -126,7 +129,10 @@ interface Page {
   readonly before: string | undefined;
 }
 
-/** The same name for every filter, because a cursor is a position among all records. */
+/**
+ * The name of the list in its cursors. Every filter has the same name, because a cursor is a position among all
+ * records.
+ */
 const listName = (kind: HistoricKind): string => ({ PAY: 'every payment', SUB: 'every subscription' })[kind];
 
 /** The record's id in the sort key of its entry. */
@@ -170,7 +176,7 @@ const idOf = async (
 
 export const isEmail = (search: string): boolean => emailSchema.safeParse(search).success;
 
-/** The shortest list that contains every match. */
+/** The source with the shortest list that contains every match. */
 const sourceOf = async <Q extends EveryQuery>(
   deps: EveryDeps,
   { kind, wordOf }: FoundBy<Q>,

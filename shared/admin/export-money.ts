@@ -59,7 +59,7 @@ export const exportQuery = z
 type ExportQuery = z.output<typeof exportQuery>;
 type ExportRequest = Pick<ApiRequest<unknown, ExportQuery>, 'query' | 'csvPage'>;
 
-/** The maximum time from a payment's creation to its completion, and to its payout. */
+/** The longest time that the export assumes from a payment's creation to its completion, and to its payout. */
 const LATEST_MS = 120 * DAY_MS;
 
 interface Dated {
@@ -68,7 +68,10 @@ interface Dated {
   readonly settlement?: { readonly availableOn?: string | undefined } | undefined;
 }
 
-/** The list is in creation order, so it starts earlier than the range, to include every record of the range. */
+/**
+ * The earliest creation time to read. The list is in creation order, so reading starts before the range, to include
+ * every record of the range.
+ */
 const creationsFrom = ({ date, from }: ExportQuery): string | undefined =>
   from === undefined || date === 'created' ? from : iso(instant(from) - LATEST_MS);
 
@@ -99,7 +102,10 @@ const rowSchema = z.object({
   settlement_currency: z.string().nullable(),
 });
 
-/** `USD fee=120 net=2380; EUR fee=0 net=500`, in minor units. Omits rows without a settlement. */
+/**
+ * Adds the X-Totals header, such as `USD fee=120 net=2380; EUR fee=0 net=500`, in minor units. The totals omit rows
+ * without a settlement.
+ */
 const withTotals = (reply: Reply): Reply => {
   const totals = new Map<string, { fee: number; net: number }>();
   for (const { fee_cents: fee, net_cents: net, settlement_currency: currency } of z

@@ -22,7 +22,7 @@ export interface RowReads {
   readonly providerCustomerId: string;
   readonly owner: Owner;
   readonly holdings: Holdings;
-  /** By the provider's id; a subscription from another biller is keyed by the alias of `startAlias`. */
+  /** The known records by provider id. A subscription from another biller has the alias of `startAlias` as its key. */
   readonly known: ReadonlyMap<string, KnownRecord>;
   /** The currencies refused by the slot. */
   readonly refusedCurrencies: ReadonlySet<string>;
@@ -64,7 +64,8 @@ export const shown = (record: PlannedRecord, id: string | null): ImportedRecord 
 });
 
 /**
- * The refused customer or payment method required by the record. A subscription depends on its payment method.
+ * The refused customer or payment method that the record needs. Every record needs the customer, and a subscription
+ * also needs its payment method.
  * @param done the row's earlier records, the customer first
  */
 export const refusedNeedOf = (record: PlannedRecord, done: readonly ImportedRecord[]): ImportedRecord | undefined => {

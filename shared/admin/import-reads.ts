@@ -65,7 +65,10 @@ export const readRow = async (
 const refusalOf = (reason: string | undefined): ImportRefusal =>
   reason === NO_CUSTOMER || reason === CUSTOMER_DELETED ? reason : 'provider_unavailable';
 
-/** A guest_id derives from customer and e-mail address, so parallel imports agree. */
+/**
+ * The owner that the row names; undefined if it is unknown. A guest_id derives from customer and e-mail address, so
+ * parallel imports create the same guest_id.
+ */
 const readOwner = async (
   { table, ids }: ReadDeps,
   { owner: text, provider_customer_id: customerId }: ImportRow,

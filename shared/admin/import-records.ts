@@ -27,7 +27,7 @@ interface ImportDeps extends SubscriptionDeps {
 type ImportRequest = ApiRequest<unknown, unknown, ImportBody>;
 
 const ROWS_AT_ONCE = 5;
-/** A row that starts later might exceed the function's time-out. */
+/** Rows start only within this time. A row that starts later might exceed the function's time-out. */
 const BEGIN_WITHIN_MS = 15 * SECOND_MS;
 
 export const importRecords = async (deps: ImportDeps, request: ImportRequest): Promise<Reply> => {

@@ -68,7 +68,7 @@ const findCustomers = async (table: Table, query: EveryCustomerQuery): Promise<C
 
 const rowOf = (key: Key): IndexRow => ({ ...key, sort: '', fields: {} });
 
-/** @returns undefined if only a name can match */
+/** The keys of the customers that match the search; undefined if only a name can match. */
 const keysOfWord = async (table: Table, search: string): Promise<readonly Key[] | undefined> => {
   const lower = search.toLowerCase();
   const email = emailSchema.safeParse(lower);

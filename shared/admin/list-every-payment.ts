@@ -1,4 +1,4 @@
-/** @module Lists all payments for platform admins, with filters and search. */
+/** @module Lists all payments for the merchant, with filters and search. */
 
 import * as z from 'zod';
 import { once } from '../core/once.ts';

@@ -1,4 +1,4 @@
-/** @module Lists all subscriptions for platform admins, with filters and search. */
+/** @module Lists all subscriptions for the merchant, with filters and search. */
 
 import * as z from 'zod';
 import { once } from '../core/once.ts';

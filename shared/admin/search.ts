@@ -1,5 +1,5 @@
 /**
- * @module Searches records for platform admins by our id, a provider's id, an e-mail address, a card's last four
+ * @module Searches records for the merchant by our id, a provider's id, an e-mail address, a card's last four
  * digits, or a reference code. The form of the text selects the lookups. Each lookup reads one key, or the newest
  * records of one list.
  */
@@ -87,14 +87,17 @@ const KEY_OF: readonly (readonly [IdKind, (id: string) => Key])[] = [
   ['organization', organizationKey],
 ];
 
-/** A membership is shown as its subscription. */
+/** The subscription of a membership, because a membership is shown as its subscription. */
 const byMembership = async (table: Table, id: string): Promise<Found> => {
   const item = await table.get(membershipRecord.key(id));
   const membership = item && membershipRecord.parse(item);
   return only(membership ? [recordKey('SUB', membership.subscriptionId)] : []);
 };
 
-/** A dispute has no alias, because our id derives from the provider's id. */
+/**
+ * The keys of the records with this id at a provider. A dispute has no alias, because our id derives from the
+ * provider's id.
+ */
 const byProviderId = async (table: Table, q: string): Promise<readonly Key[]> => {
   const disputes = PROVIDER_SLOTS.map((slot) => recordKey('DSP', disputeIdOf(slot, q)));
   const [alias, items] = await Promise.all([findAliasAnywhere(table, PROVIDER_SLOTS, q), table.getMany(disputes)]);
@@ -118,7 +121,7 @@ const byEmail = async ({ table, identity }: EveryDeps, email: string): Promise<F
   };
 };
 
-/** A customer's e-mail address may differ from the user's. */
+/** The customers with this e-mail address. A customer's e-mail address may differ from its user's address. */
 const byCustomersEmail = async (table: Table, email: string): Promise<Found> => {
   const { keys, hasMore } = await customersByEmail(table, email, OF_PERSON.CUS);
   return { keys, isCut: hasMore };

@@ -36,7 +36,10 @@ import { cursorParameter } from '../queries/parameters.ts';
 const MAX_RANGES = 20;
 const MAX_GRACE_SECONDS = 604_800;
 
-/** An IPv4 address must not be written as IPv6. Zones are refused, because no client address has a zone. */
+/**
+ * True for a range in CIDR notation. An IPv4 address must not be written as IPv6. Zones are refused, because no client
+ * address has a zone.
+ */
 const isRange = (text: string): boolean => {
   const [, address = '', bits = ''] = RANGE.exec(text) ?? [];
   if (isIP(address) === 4) return Number(bits) <= 32;
@@ -132,7 +135,7 @@ export const keyWithSecretSchema = z
   });
 
 interface KeyDeps extends StoreDeps, IdDeps {
-  /** 256 random bits in base64url. */
+  /** Makes the last part of a secret, 256 random bits in base64url. */
   readonly newSecret: () => string;
 }
 
@@ -187,7 +190,7 @@ const storeOf = (deps: StoreDeps) => {
   const store = versionedRecord(deps, serviceKeyShape);
   const insertOrFind = async (key: StoredKey): Promise<Found<StoredKey> | undefined> => {
     const found = await store.insertOrFind(key);
-    // If a response is lost, the SDK repeats the write and then finds its own record.
+    // If a response is lost, the SDK repeats the write and then finds its own record. Such a record counts as new.
     const isOurs = found?.kind === 'record' && found.record.secrets[0]?.hash === key.secrets[0]?.hash;
     return isOurs ? undefined : found;
   };
@@ -196,7 +199,7 @@ const storeOf = (deps: StoreDeps) => {
 
 const LIST = 'service keys';
 
-/** Newest first. */
+/** Lists the keys, newest first. */
 export const listKeys = (
   { table, now }: StoreDeps,
   { query: { limit, cursor } }: ApiRequest<unknown, z.output<typeof listKeysQuery>>,
@@ -274,7 +277,10 @@ export const updateKey = async (
 
 const DEFAULT_GRACE_SECONDS = 86_400;
 
-/** A repeat under the same Idempotency-Key does not rotate again. @throws DomainError IDEMPOTENCY_KEY_REUSED */
+/**
+ * Makes a new secret for a key. A repeat under the same Idempotency-Key does not rotate again.
+ * @throws DomainError IDEMPOTENCY_KEY_REUSED
+ */
 export const rotateKey = async (
   deps: KeyDeps,
   { params: { id }, body, caller, idempotency }: OfKey<z.output<typeof rotateKeyBody>>,
@@ -313,7 +319,7 @@ const isRepeat = ({ secrets }: StoredKey, request: ApiRequest['idempotency'], no
   return true;
 };
 
-/** Keeps the record with the status revoked. */
+/** Revokes the key. The record stays, with the status revoked. */
 export const revokeKey = async (deps: StoreDeps, { params: { id } }: OfKey): Promise<Reply> => {
   await changed(deps, id, (key) =>
     key.revokedAt === undefined ? { ...key, revokedAt: iso(deps.now()), secrets: [] } : undefined,

@@ -1,7 +1,7 @@
 /**
- * @module A claimed call at a provider. A write to the record claims the call. The call is made once under the claim's
- * key, and is in one of five states. A kind of call declares only its differences. `run-call.ts` and `look-up.ts` do
- * the rest for every kind.
+ * @module A claimed call at a provider. A write to the record claims the call. Every send of the call has the claim's
+ * key, so the provider carries out the call at most once. A call is in one of five states. A kind of call declares only
+ * its differences. `run-call.ts` and `look-up.ts` do the rest for every kind.
  *
  * | State | Meaning |
  * |---|---|
@@ -22,7 +22,7 @@ export interface CallParts {
   readonly deps: { readonly now: Now; readonly log: Log };
 }
 
-/** The provider did nothing, or the call cannot succeed any more. */
+/** A refusal. The provider did nothing, or the call cannot succeed any more. */
 export type RefusedCall = Extract<Arrived<never>, { readonly kind: 'declined' | 'refused' }>;
 
 /** The refusal of a call whose object, such as a hold, is over. A refusal by the provider takes precedence. */
@@ -39,7 +39,10 @@ export interface CallResult<R> {
   readonly unanswered?: Unanswered | undefined;
 }
 
-/** The cause of a call's unknown effect, either its own outcome or a failed read after a refusal or in a later look. */
+/**
+ * Why the effect of a call is unknown: because of its own outcome, or because a read failed after a refusal or in a
+ * later look.
+ */
 export type Unanswered =
   | { readonly by: 'response'; readonly outcome: NotDone | Unknown }
   | { readonly by: 'refusal' | 'look'; readonly outcome: Exclude<Outcome<never>, { readonly kind: 'done' }> };
@@ -56,8 +59,8 @@ export type Said<Report, Found> =
   | { readonly by: 'refusal' | 'look'; readonly report: Found };
 
 /**
- * The record after a report. `open` if the provider has not decided yet, `absent` if it has no trace of the call.
- * `over` if the call's object is over, so the call can never be carried out.
+ * The record after a report. `open` if the provider has not decided yet, `absent` if the provider has no trace of the
+ * call. `over` if the call's object is over, so the call can never be carried out.
  */
 export type Applied<Claim extends R, R> =
   | {

@@ -14,7 +14,7 @@ export const RETRY_MS = 5 * MINUTE_MS;
 /** How long an undelivered call is sent again under its key. After that, the call ends as not done. */
 export const RESEND_WITHIN_MS = 30 * MINUTE_MS;
 
-/** `still_under_way` if the provider says it has not decided yet. */
+/** The result of a look at an open call. `still_under_way` if the provider reports that it has not decided yet. */
 export type LookResult = 'outcome_unknown' | 'still_under_way';
 
 /** How long a call may stay open before every further look warns an operator. */

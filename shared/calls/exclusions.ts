@@ -32,7 +32,7 @@ const EXCLUDED_BY = {
   pause: ON_PLANS,
   /** An unpaid plan change does not exclude the price update of a scheduled change. */
   'price update': ['price update', 'transfer'],
-  /** Cancel, resume, reactivate, and another method at the provider. */
+  /** The commands at the provider: cancel, resume, reactivate, and a change of the method. */
   command: ['transfer'],
   /** The start of a new period after a cancellation or a pause. */
   start: ['attempt'],

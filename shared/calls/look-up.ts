@@ -1,6 +1,6 @@
 /**
  * @module Looks up a claimed call with an unknown outcome. `lookUpCall` reads the provider before it sends the call
- * again. `resendCall` is for calls invisible in a read.
+ * again. `resendCall` sends the call again without a read, for calls that a read does not show.
  */
 
 import type { CallKind, CallParts, LookedUp, LookedUpCall } from './call-kind.ts';
@@ -11,8 +11,8 @@ type DueKind<Parts extends CallParts, R, Claim extends R, Report, Found> = CallK
   LookedUp<Parts, R, Claim>;
 
 /**
- * Looks up a call. An undelivered call is sent again under its own key, for half an hour after its claim, and then
- * ends.
+ * Looks up a call. An undelivered call is sent again under its own key, by default for half an hour after its claim.
+ * Then the call ends.
  */
 export const lookUpCall = async <Parts extends CallParts, R, Claim extends R, Report, Found>(
   kind: DueKind<Parts, R, Claim, Report, Found>,

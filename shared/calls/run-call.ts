@@ -4,7 +4,7 @@ import { assertNever } from '../core/errors.ts';
 import type { Arrived } from '../core/outcome.ts';
 import { type CallKind, type CallParts, type MadeCall, OVER, type RefusedCall } from './call-kind.ts';
 
-/** Takes back the claim if the call certainly did not happen. */
+/** Makes a claimed call. Takes back the claim if the call certainly did not happen. */
 export const makeCall = async <Parts extends CallParts, R, Claim extends R, Report, Found>(
   kind: CallKind<Parts, R, Claim, Report, Found>,
   parts: Parts,

@@ -59,7 +59,7 @@ const idOf = (kind: ReferenceKind, sent: string): string => REFERENCES[kind].ids
 const anything = z.unknown();
 const fieldsSchema = z.looseObject({});
 
-/** A write replaces the whole record, so a null field becomes absent. */
+/** The checked body of a write. A write replaces the whole record, so a null field becomes absent. */
 const checkedBody = (kind: ReferenceKind, sent: unknown, id: string) => {
   const schemas = { params: anything, query: anything, body: REFERENCES[kind].body };
   const body = withoutAbsentFields(schemas.body, sent, false);
@@ -156,7 +156,7 @@ export const deleteRecord = async ({ table, log }: AdminDeps, { params }: ApiReq
   return { data: undefined };
 };
 
-/** Newest first. */
+/** Lists the records of the kind, newest first. */
 export const listRecords = async (
   { table }: AdminDeps,
   { params, query }: ApiRequest<OfKind, OffsetPage>,

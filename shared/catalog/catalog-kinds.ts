@@ -45,7 +45,7 @@ const productMetadata = metadata.refine(
   { path: ['membership_type_id'], message: 'must be the id of a tier', params: { rule: 'invalid_type' } },
 );
 
-/** The subtotal; computed from the other amounts if absent. */
+/** The body of a product. An absent subtotal is computed from the other amounts. */
 const productBody = z
   .object({ ...productFields(), currency, metadata: productMetadata, subtotal_cents: cents.optional() })
   .transform((body) => ({

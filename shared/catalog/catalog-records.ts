@@ -1,5 +1,5 @@
 /**
- * @module Products, projects, tiers and invites. Other services own them, and platform admins copy them here as
+ * @module Products, projects, tiers and invites. Other services own them, and the merchant copies them here as
  * reference records. A payment for a product always has the product's price. An invite's id is its token.
  */
 
@@ -70,7 +70,9 @@ export const inviteFields = () => ({
 
 const stored = () => ({ id, version: z.int(), created_at: z.string(), updated_at: z.string() });
 
-/** Built at the first read, because most functions that import this file read only some kinds, or none. */
+/**
+ * The schemas are built at the first read, because most functions that import this file read only some kinds, or none.
+ */
 export const productSchema = z.lazy(() => z.object({ ...stored(), ...productFields() }));
 export const projectSchema = z.lazy(() => z.object({ ...stored(), ...projectFields() }));
 export const tierSchema = z.lazy(() => z.object({ ...stored(), ...tierFields() }));

@@ -1,4 +1,4 @@
-/** @module Views of products, projects, tiers and invites for buyers, members and platform admins. */
+/** @module Views of products, projects, tiers and invites for buyers, members and the merchant. */
 
 import type { Showing } from '../access/included-records.ts';
 import { type Invite, type Product, type Project, productRecord, projectRecord, type Tier } from './catalog-records.ts';

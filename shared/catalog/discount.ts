@@ -1,4 +1,4 @@
-/** @module A discount code is a reference record with the upper-case code as its id. */
+/** @module A discount code, which is a reference record with the upper-case code as its id. */
 
 import * as z from 'zod';
 import { boundedList, boundedObject, boundedText, idSchema, jsonValue, timeField } from '../http/fields.ts';
@@ -16,7 +16,7 @@ export const isDiscountCode = (code: string): boolean => CODE.test(code);
 
 const MOST_PRODUCTS = 100;
 const AMOUNTS = { keys: 200, bytes: 8 * 1024 };
-/** Providers accept no larger amount in one charge. */
+/** The largest amount that providers accept in one charge. */
 const MAX_AMOUNT_CENTS = 99_999_999;
 const MOST_BASIS_POINTS = 10_000;
 
@@ -54,7 +54,7 @@ export const discountCountOf = (item: Item | undefined): DiscountCount => countS
 
 export const discountKey = (code: string) => referenceKey('discounts', code);
 
-/** `reserved` and `redeemed` are counted only for a code with `max_redemptions`. */
+/** The view of a code. `reserved` and `redeemed` are counted only for a code with `max_redemptions`. */
 export const discountRecordView = (discount: Discount, count: DiscountCount) => {
   const isCounted = typeof discount.max_redemptions === 'number';
   return {

@@ -10,7 +10,10 @@ type PricedBody = GivenPrices & {
   readonly quantity?: number | undefined;
 };
 
-/** A product sets the price, and the client cannot change it. Without a product, the request sets the price. */
+/**
+ * The prices of a purchase. A product sets the price, and the client cannot change it. Without a product, the request
+ * sets the price.
+ */
 export const priceOf = (
   body: PricedBody,
   product: Product | undefined,
@@ -48,7 +51,7 @@ export const quantityOf = (sent: number | undefined, product: Product | undefine
   throw new DomainError('QUANTITY_INVALID', { message, details: { minimum, maximum } });
 };
 
-/** Providers accept no larger amount in one charge. */
+/** The largest amount that providers accept in one charge. */
 const MAX_TOTAL_CENTS = 99_999_999;
 
 /** Multiplies the product's prices by the quantity. @throws DomainError VALIDATION_ERROR if the total is too large */

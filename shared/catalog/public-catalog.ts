@@ -47,13 +47,13 @@ const loadRecords = async (table: Table, { project_id, organization_id }: Invite
   };
 };
 
-/** Masks the local part, such as `a***@example.com`; a single letter is masked too. */
+/** Masks the local part of an address, such as `a***@example.com`. A single letter is masked too. */
 const maskedEmail = (email: string): string => {
   const at = email.lastIndexOf('@');
   return `${at > 1 ? cutText(email, 1) : ''}***${email.slice(at)}`;
 };
 
-/** A limit above the number of tiers on any price page. */
+/** The maximum number of tiers in the list. It is above the number of tiers on any price page. */
 const MAX_TIERS = 500;
 
 /** The active tiers by rank; public. */

@@ -1,7 +1,7 @@
 /**
  * @module The origins of the issuer and of its discovery document's token endpoint, for the console's sign-in. The
- * document is read at most once an hour. After a failed read, the last known origins or the issuer alone apply, and the
- * read is retried after a minute.
+ * document is read at most once an hour. After a failed read, the last known origins stay in use, or only the issuer's
+ * origin if none are known. The read is retried after a minute.
  */
 
 import * as z from 'zod';

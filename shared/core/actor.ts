@@ -12,11 +12,11 @@ type ActorType = (typeof ACTOR_TYPES)[number];
 export interface Actor {
   readonly type: ActorType;
   /**
-   * The id of a user (`user`, `admin`), guest, service key or provider slot, of the record or payment link opened by a
-   * hosted page, or a worker's name.
+   * The id of the user (`user`, `admin`), the guest, the service key or the provider slot. For `link`, the id of the
+   * record or the payment link that the hosted page opens. For `system`, the name of the worker.
    */
   readonly id: string;
-  /** The payer represented by a key or a hosted page. */
+  /** The payer for whom a key or a hosted page acts. */
   readonly onBehalfOf?: Payer | undefined;
 }
 
@@ -38,10 +38,12 @@ const storage = new AsyncLocalStorage<Work>();
 /** Runs the function and its asynchronous work with this actor and request id. */
 export const runAs = <T>(work: Work, run: () => Promise<T>): Promise<T> => storage.run(work, run);
 
-/** undefined outside of any work. */
+/** The actor and the request id of the current work; undefined outside of any work. */
 export const currentWork = (): Work | undefined => storage.getStore();
 
-/** The actor of a record's version. Stored in few bytes, so it does not raise the write units of a record. */
+/**
+ * The actor of a record's version. The actor is stored in few bytes, so it does not raise the write units of a record.
+ */
 export const actorSchema = z.object({
   type: z
     .enum(ACTOR_TYPES)
@@ -52,7 +54,7 @@ export const actorSchema = z.object({
   onBehalfOf: payerSchema.optional(),
 });
 
-/** An actor in a history. Payers do not see which admin acted. */
+/** An actor in a history. Payers do not see which admin or key acted. */
 export const shownActorSchema = actorSchema
   .omit({ onBehalfOf: true })
   .extend({

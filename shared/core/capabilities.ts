@@ -8,17 +8,17 @@ export interface Capabilities {
   readonly customers: boolean;
   /** True if the provider saves payment methods. False if it only makes one-time payments. */
   readonly methods: boolean;
-  /** Accepts raw card data (development only). */
+  /** True if the provider accepts raw card data (development only). */
   readonly rawCards: boolean;
-  /** Accepts billing details for a saved method. */
+  /** True if the provider accepts billing details for a saved method. */
   readonly billingDetails: boolean;
   /** True if the payer's browser can confirm with the client secret. False if only the server can charge. */
   readonly clientConfirmation: boolean;
   /** True if the payer approves a payment without a method at the provider. The service then captures the payment. */
   readonly capturesOnApproval: boolean;
-  /** Accepts a proof of authentication from the provider's page in the payer's browser. */
+  /** True if the provider accepts a proof of authentication from its page in the browser of the payer. */
   readonly verificationTokens: boolean;
-  /** Holds an amount until the merchant captures or releases it. */
+  /** True if the provider can hold an amount until the merchant captures or releases it. */
   readonly capturesLater: boolean;
   readonly subscriptions: 'native' | 'service';
 }
@@ -46,12 +46,13 @@ export const CAPABILITIES_OF = {
   paypal: { ...PAYMENTS, capturesOnApproval: true, capturesLater: true, subscriptions: 'service' },
   /** Square cannot change cards, and only a browser page may convert a card number to a token. */
   square: { ...PAYMENTS, verificationTokens: true, capturesLater: true, subscriptions: 'service' },
-  /** Braintree, for customers only. */
+  /** Braintree is supported only for customers. */
   braintree: { ...NOTHING, customers: true, subscriptions: 'service' },
 } as const satisfies Readonly<Record<AdapterName, Known>>;
 
 /**
- * Secrets for calls to the provider, or for verifying events. Event receivers hold no key for charges, except PayPal's.
+ * The purpose of a secret: calls to the provider, or the verification of events. Event receivers hold no key for
+ * charges, except the receiver of PayPal.
  */
 export type SecretPurpose = 'calls' | 'events';
 

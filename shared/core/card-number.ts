@@ -1,7 +1,8 @@
 /**
- * @module Finds digits in a brand's range and length that pass the Luhn check, with any spacing and in any script. A
- * letter directly before the first digit marks a reference instead. 13 digits are never a card number, because barcodes
- * have 13 digits. The digits of our own ids do not count either.
+ * @module Finds card numbers. A card number has the range and the length of a brand and passes the Luhn check. Its
+ * digits may have any spacing and may be of any script. A letter directly before the first digit marks a reference
+ * instead. 13 digits are never a card number, because barcodes have 13 digits. The digits of our own ids do not count
+ * either.
  */
 
 import { invalid, type Problem } from './errors.ts';
@@ -43,7 +44,7 @@ interface Run {
   digits: string;
 }
 
-/** The card numbers in order. Each starts and ends at the borders of digit groups. Runs in linear time. */
+/** The card numbers in order. Each card number starts and ends at a border of a digit group. Runs in linear time. */
 export const cardNumbersIn = (text: string): readonly CardNumberSpan[] => {
   if (!mayHoldCardNumber(text)) return [];
   const found = runsIn(text).flatMap(numbersInRun);
@@ -124,7 +125,10 @@ const asciiDigits = (written: string): string =>
 const IS_DIGIT = /^\p{Nd}$/u;
 const ZERO = '0'.codePointAt(0) ?? 0;
 
-/** Unicode lists each script's digits from 0 to 9. The digits of several styles follow one another directly. */
+/**
+ * The value of a digit of any script. Unicode lists the digits of each script from 0 to 9. The digits of several styles
+ * follow one another directly, so the value is taken modulo 10.
+ */
 const digitValue = (digit: string): number => {
   const point = digit.codePointAt(0) ?? ZERO;
   let first = point;
@@ -140,7 +144,8 @@ interface Said {
 }
 
 /**
- * Refuses card numbers before a request is stored, hashed or sent. Skips separately checked `card_` fields.
+ * Refuses card numbers before a request is stored, hashed or sent. Skips the `card_` fields, which are checked
+ * separately.
  * @param allowInTexts true if the operator accepts card numbers in texts and metadata, but never in token fields
  * @throws DomainError VALIDATION_ERROR
  */

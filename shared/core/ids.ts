@@ -6,8 +6,8 @@
 import { createHmac, hash } from 'node:crypto';
 
 /**
- * A prefix and 96 bits in hex, such as `pay_` + 24 digits. Providers use other prefixes (`pm_` is Stripe's, `pmt_`
- * ours).
+ * An id has a prefix and 96 bits in hex, such as `pay_` + 24 digits. Providers use other prefixes (`pm_` is Stripe's,
+ * `pmt_` ours).
  */
 export const ID_PREFIX = {
   payment: 'pay',
@@ -40,7 +40,10 @@ const HEX_LENGTH = 24;
 /** External systems may mistake an id for a card number if its hex part begins with this many digits. */
 const LOOKS_LIKE_CARD = /^\d{13}/;
 
-/** The first drawn id unlike a card number. @param draw returns 24 or more hex digits, different for each number */
+/**
+ * The first drawn id that does not look like a card number.
+ * @param draw returns 24 or more hex digits, different for each number
+ */
 export const drawnId = (kind: IdKind, draw: (number: number) => string): string => {
   for (let number = 0; ; number += 1) {
     const hex = draw(number);

@@ -1,6 +1,7 @@
 /**
- * @module The metrics in log lines. CloudWatch extracts them from the lines (embedded metric format), so they need no
- * request. The dimensions are the provider's slot and the consumer's name, which have few values and no personal data.
+ * @module The metrics in log lines. CloudWatch extracts them from the lines (embedded metric format), so the metrics
+ * need no request of their own. The dimensions are the provider's slot and the consumer's name, which have few values
+ * and no personal data.
  */
 
 import type { LogFields, LogMessage } from './log-line.ts';

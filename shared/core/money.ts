@@ -32,7 +32,10 @@ export const currencyCode = (value: string): string => {
   return code;
 };
 
-/** ISO 4217 currencies without 2-digit minor units. `Intl` would give the digits of written prices (HUF 0). */
+/**
+ * ISO 4217 currencies whose minor unit does not have 2 digits. `Intl` would give the digits of written prices, for
+ * example 0 for HUF.
+ */
 const DIGITS: ReadonlyMap<string, number> = new Map([
   ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ').map((code) => [code, 0] as const),
   ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3] as const),

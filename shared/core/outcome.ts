@@ -51,7 +51,7 @@ export const DECLINE_CODES = [
 ] as const;
 export type DeclineCode = (typeof DECLINE_CODES)[number];
 
-/** The read value; undefined if the provider refuses the read, because it does not know the object. */
+/** The read value; undefined if the provider refuses the read, because the provider does not know the object. */
 export const ifKnown = <T>(read: Outcome<T>): Outcome<T | undefined> =>
   read.kind === 'refused' || read.kind === 'declined' ? { kind: 'done', value: undefined } : read;
 

@@ -25,7 +25,7 @@ export const storedCardSchema = z.lazy(() =>
   }),
 );
 
-/** Absent fields are unknown. */
+/** The method of an attempt. Absent fields are unknown. */
 export const methodDetailsSchema = z.lazy(() =>
   z.object({
     type: z.enum(METHOD_KINDS),

@@ -1,7 +1,7 @@
 /**
  * @module Blanks an erased person's data in a stored payload. Numbers, dates, ids, amounts, currencies and statuses
- * stay. A string stays only if it is a code (one word, no e-mail address, no phone number) outside personal fields.
- * Personal fields have names for a person, a place, a card's digits or free text, and everything inside them is
+ * stay. A string stays only if it is a code (one word, no e-mail address, no phone number) outside personal fields. A
+ * personal field is named after a person, a place, a card's digits or free text. Everything inside a personal field is
  * blanked. Our own ids and Square's states of orders and disputes always stay.
  */
 
@@ -40,8 +40,8 @@ const MACHINE_STATES: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Field names may hold personal data, too. Drops names other than codes and, inside a personal field, every blanked
- * field.
+ * Field names may hold personal data, too. Drops a field whose name is not a code. Inside a personal field, also drops
+ * every blanked field.
  */
 const entryOf = (name: string, value: unknown, isPersonal: boolean): readonly [string, unknown][] => {
   if (!isCode(name)) return [];

@@ -1,6 +1,6 @@
 /**
  * @module Redacts a payload for storage. Fields with names of secrets or card data lose their values, at any depth.
- * E-mail addresses keep their first letter and domain. A value unfit for a table item becomes text.
+ * E-mail addresses keep their first letter and domain. A number that a table item cannot hold becomes text.
  */
 
 import { cardNumbersIn } from './card-number.ts';
@@ -8,13 +8,13 @@ import { cutText } from './text.ts';
 
 const SECRET_NAME =
   /secret|token|password|authorization|signature|cvc|cvv|api_?key|private|credential|^number$|card_?number|^pan$|client_key/i;
-/** Words with possible e-mail addresses. An excluded character ends an address. */
+/** Words that may contain an e-mail address. An excluded character ends an address. */
 const WORD = /[^\s"<>()[\],;:\\]+/gu;
 /** 13 to 19 digits, possibly grouped. The check digit separates card numbers from times and amounts. */
 const CARD_NUMBER = /\b(?:\d[ -]?){12,18}\d\b/g;
 /**
- * Matches Stripe's `_secret_` or a URL parameter before a secret. `SECRET_PARAMETER` decides about the parameter's
- * name.
+ * Matches the text before a secret: Stripe's `_secret_` or a URL parameter. `SECRET_PARAMETER` decides about the
+ * parameter's name.
  */
 const SECRET_START = /(?:[?&][\w-]+=|_secret_)(?=[^&\s"])/gi;
 const SECRET_PARAMETER = /secret|token|key|password/i;
@@ -23,7 +23,10 @@ const SERVICE_KEY = /psk_[0-9a-f]{24}_[\w-]{43}/g;
 const END_OF_VALUE = /[&\s"]|$/g;
 export const REDACTED = '[redacted]';
 const MAX_TEXT = 2_048;
-/** Text is redacted before `MAX_TEXT` cuts it, because a cut address no longer matches the pattern. */
+/**
+ * The number of characters that are read and redacted. `MAX_TEXT` cuts the text only afterwards, because a cut address
+ * no longer matches the pattern.
+ */
 const MAX_READ = 256 * 1_024;
 /** The SDK mistakes an object with this field for a class instance. */
 const UNSTORABLE_NAME = 'constructor';
@@ -87,7 +90,10 @@ const endOfValue = (text: string, start: number): number => {
   return END_OF_VALUE.exec(text)?.index ?? text.length;
 };
 
-/** `local@domain` keeps the first letter and the domain. The domain ends at an apostrophe and has a dot inside. */
+/**
+ * Shortens each `local@domain` to its first letter and the domain. A domain has a dot inside, and an apostrophe ends
+ * the domain.
+ */
 const withoutAddresses = (word: string): string => {
   const [first = '', ...parts] = word.split('@');
   const kept: string[] = [];
@@ -134,7 +140,10 @@ const luhnSums = (digits: string, doubledPlace: 0 | 1): readonly number[] => {
   return sums;
 };
 
-/** Keeps a storable number other than a card number. An unsafe integer may have been a card number. */
+/**
+ * Keeps a storable number that is not a card number. An unsafe integer is redacted, because it may have been a card
+ * number.
+ */
 const redactedNumber = (value: number): number | string => {
   const size = Math.abs(value);
   if (Number.isSafeInteger(value) ? !isCardNumber(String(size)) : size >= 1e-130 && size < 1e12) return value;

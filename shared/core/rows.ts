@@ -4,13 +4,13 @@
 export const rowOf = <Row>(table: Readonly<Record<string, Row>>, key: unknown): Row | undefined =>
   typeof key === 'string' && Object.hasOwn(table, key) ? table[key] : undefined;
 
-/** A field of a possible object. */
+/** The field of a value; undefined if the value is not an object or lacks the field. */
 export const fieldAt = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined;
 
-/** A text field of a possible object. */
+/** The string in a field of a value; undefined if the field has no string. */
 export const textAt = (value: unknown, name: string): string | undefined => {
   const text = fieldAt(value, name);
   return typeof text === 'string' ? text : undefined;

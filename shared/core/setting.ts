@@ -104,7 +104,7 @@ export const urlSetting = (): Setting<string> =>
     problem: (given) => (given === '' || isUrl(given.trim()) ? undefined : 'must be a URL'),
     value: (given) => given.trim(),
   });
-/** The URL parser would silently drop tabs and line breaks. */
+/** True for a URL without white space. The URL parser would silently drop tabs and line breaks. */
 const isUrl = (given: string): boolean => URL.canParse(given) && !/\s/.test(given);
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -176,7 +176,7 @@ export const waitsSetting = (): Setting<readonly number[]> =>
     `must be at most ${MOST_WAITS} delays in whole seconds, together at most ${LONGEST_SCHEDULE_SECONDS}`,
   );
 
-/** The user fields in a bearer token. */
+/** The fields of a user that a bearer token may contain. */
 const CLAIM_FIELDS = ['email', 'organization_id', 'is_admin', 'staff_role'] as const;
 type ClaimField = (typeof CLAIM_FIELDS)[number];
 

@@ -283,7 +283,7 @@ const descriptorMistakes = (env: Environment): readonly string[] =>
     const name = env[own]?.trim() ? own : SHARED_DESCRIPTOR;
     const text = env[name]?.trim() ?? '';
     const adapter = ADAPTERS.find((known) => known === env[`PROVIDER_${letter}`]) ?? '';
-    // The setting itself reports a descriptor too long for every provider.
+    // The setting itself reports a descriptor that is too long for every provider.
     const problem = text.length > LONGEST_DESCRIPTOR ? undefined : descriptorProblem(adapter, text);
     return problem === undefined ? [] : [`${name}: ${problem}${name === own ? '' : `; or set ${own}`}`];
   });
@@ -302,7 +302,7 @@ const PRODUCTION_LINKS: readonly string[] = [
   ...LETTERS.map((letter) => `PROVIDER_${letter}_BASE_URL`),
 ];
 
-/** Reports test-only values. Reads the environment directly, so other mistakes cannot hide these. */
+/** Reports values that prod refuses. Reads the environment directly, so other mistakes cannot hide these mistakes. */
 const productionMistakes = (env: Environment): readonly string[] => {
   if (env['STAGE'] !== 'prod') return [];
   const isPlain = (url: string): boolean => URL.canParse(url) && new URL(url).protocol !== 'https:';
@@ -346,7 +346,10 @@ const retryMistakes = (settings: ServiceSettings): readonly string[] => {
   ];
 };
 
-/** A header without a secret would let callers choose the address that limits count. */
+/**
+ * Requires the header and the secrets together. A header without a secret would let callers choose the address that
+ * limits count.
+ */
 const edgeMistakes = (settings: ServiceSettings): readonly string[] => {
   const { TRUSTED_EDGE_HEADER: header, TRUSTED_EDGE_SECRET_SHA256: hashes } = settings;
   if ((header === '') === (hashes.length === 0)) return [];

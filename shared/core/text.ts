@@ -1,5 +1,5 @@
 /**
- * @module Comparing and cutting text, and each provider's rules for statement descriptors, which several rooms share.
+ * @module Comparing and cutting text, and each provider's rules for statement descriptors, which several folders share.
  */
 
 /**
@@ -73,7 +73,8 @@ const RULES: Readonly<Record<Exclude<Provider, ''>, Rule | undefined>> = {
 const ASCII = /^[ -~]*$/;
 
 /**
- * @returns the provider's reason to refuse the descriptor, or undefined. An empty descriptor selects the account's own.
+ * @returns the provider's reason to refuse the descriptor, or undefined. An empty descriptor selects the account's own
+ * descriptor.
  */
 export const descriptorProblem = (provider: Provider, text: string): string | undefined => {
   const rule = provider === '' ? undefined : RULES[provider];

@@ -1,7 +1,6 @@
 /**
- * @module The trace of the current work and its remaining time. The doors of a function set both once. Log lines
- * contain the trace, and retry waits stay within the remaining time.
- * Source: https://www.w3.org/TR/trace-context/
+ * @module The trace of the current work and its remaining time. The entry of a function sets both once. Log lines
+ * contain the trace, and retry waits stay within the remaining time. Source: https://www.w3.org/TR/trace-context/
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -46,7 +45,7 @@ const TRACEPARENT = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?=-|
 const FIRST_VERSION_LENGTH = '00-00000000000000000000000000000000-0000000000000000-00'.length;
 const SAMPLED = 1;
 
-/** Reads the header leniently. The standard requires that an invalid header counts as absent. */
+/** Reads the trace headers. An invalid header counts as absent, as the standard requires. */
 export const traceContextOf = (traceparent: string | undefined, tracestate?: string): TraceContext | undefined => {
   const [, version, traceId = '', parentId = '', flags = ''] = TRACEPARENT.exec(traceparent ?? '') ?? [];
   if (version === undefined || version === 'ff') return undefined;

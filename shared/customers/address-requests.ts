@@ -43,7 +43,7 @@ const fields = {
     .describe('Not accepted: use `alias`. A request with this field gets 400.'),
 };
 
-/** Do not trim an overlong line; its own check refuses it. */
+/** The text, or undefined if it is blank. An overlong text is not trimmed, because its own check refuses it. */
 const given = (value: unknown): string | undefined =>
   typeof value === 'string' && (value.length > LONGEST_LINE || value.trim() !== '') ? value : undefined;
 
@@ -82,7 +82,7 @@ export const createAddressBody = z
         context.addIssue({ code: 'custom', path: [path], message, params: { rule } });
       }
     },
-    // Runs on an invalid body too, so that one response lists all problems.
+    // The check also runs on an invalid body, so that one response lists all problems.
     { when: ({ value }) => typeof value === 'object' && value !== null },
   )
   .meta({

@@ -1,9 +1,10 @@
 /**
- * @module The rules of an address, and the countries requiring a postal code in a full address. The list comes from the
- * region data of Google's libaddressinput (`require` contains `Z`), which follows the Universal Postal Union's country
- * sheets (https://www.upu.int, Addressing Solutions). In two points, it follows the sheets instead of that data. Taiwan
- * requires no postal code. Israel, Iceland, Monaco and the EU countries left open by libaddressinput (BG, CY, HR, MT,
- * SI) require a postal code. Elsewhere it is optional, even in countries with postal codes.
+ * @module The rules of an address, and the countries requiring a postal code in a full address. The list comes from
+ * the region data of Google's libaddressinput (`require` contains `Z`), which follows the Universal Postal Union's
+ * country sheets (https://www.upu.int, Addressing Solutions). In two points, it follows the sheets instead of that
+ * data. Taiwan requires no postal code. Israel, Iceland, Monaco and the EU countries left open by libaddressinput (BG,
+ * CY, HR, MT, SI) require a postal code. In all other countries, the postal code is optional, even if the country has
+ * postal codes.
  */
 
 import type { Problem } from '../core/errors.ts';

@@ -164,7 +164,12 @@ export const readPointers = async (
   });
 };
 
-/** Makes the newest remaining address the default if the default is missing. @param known ids that need no read */
+/**
+ * Checks the default addresses. If a default address no longer exists or has another type, makes the newest remaining
+ * address the default.
+ * @param known ids that need no read
+ * @returns the ids of the default addresses
+ */
 export const followPointers = async (
   table: Table,
   pointers: readonly Pointer[],
@@ -184,7 +189,7 @@ export const followPointers = async (
   return new Set([...valid, ...promoted.filter((id) => id !== undefined)]);
 };
 
-/** Updates only the pointer; the last update wins. */
+/** Makes the address the default of its owner and type. Changes only the pointer, so the last request wins. */
 export const setDefaultAddress = async (
   deps: { readonly table: Table },
   { record }: ApiRequest<unknown, unknown, unknown, Address>,

@@ -1,4 +1,7 @@
-/** @module Creates a customer at the provider, then stores it. The idempotency key derives from our id. */
+/**
+ * @module Creates a customer at the provider, then stores it. The idempotency key of the provider call derives from our
+ * id.
+ */
 
 import type { GuestTokens } from '../access/guest-token.ts';
 import { guestTokenFields } from '../access/guest-token.ts';
@@ -68,7 +71,8 @@ export const createProviderCustomer = async (provider: PaymentProvider, draft: C
 };
 
 /**
- * Creates the customer at the provider, without contact details refused by the provider. No sale depends on them.
+ * Creates the customer at the provider, without contact details refused by the provider. No sale depends on these
+ * details.
  * @param attempt part of the idempotency key, so each number makes a new key
  */
 export const sendCustomer = (

@@ -32,7 +32,7 @@ const contact = {
   metadata: metadataField,
 };
 
-/** Optional here. The use case requires it from the body, `guest_data` or the guest token. */
+/** The e-mail address is optional here. The use case requires it from the body, `guest_data` or the guest token. */
 export const createCustomerBody = z
   .object({
     ...contact,

@@ -39,7 +39,7 @@ export const customerSchema = z.lazy(() =>
     ...networkColumn,
     projectId: optional,
     metadata: z.record(z.string(), z.json()).optional(),
-    /** When it was imported from the provider. */
+    /** When the customer was imported from the provider. */
     importedAt: optional,
     knownAt: knownAtSchema,
   }),

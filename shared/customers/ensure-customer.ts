@@ -31,7 +31,7 @@ interface CustomerRequest {
   readonly known: OwnerCustomer | undefined;
 }
 
-/** Enough tries for five seconds, because a provider usually takes less to create a customer. */
+/** The number of tries, which last about five seconds. A provider usually takes less time to create a customer. */
 const TRIES = 25;
 const WAIT_MS = 200;
 
@@ -135,7 +135,7 @@ const claimSchema = z.lazy(() =>
 type CustomerClaim = z.infer<typeof claimSchema>;
 type CustomerDraft = CustomerClaim['draft'];
 
-/** Exceeds the timeout of a provider call. */
+/** The time for which a request holds a claim. It exceeds the time-out of a provider call. */
 const LEASE_MS = 20 * SECOND_MS;
 
 type ClaimResult =

@@ -21,7 +21,10 @@ export const getAddress = async (
   { record }: ApiRequest<unknown, unknown, unknown, Address>,
 ): Promise<Reply> => ({ data: addressView(record, await isDefaultAddress(deps.table, record)) });
 
-/** Reads the default pointers together with the page of ids, and the default addresses with the page's records. */
+/**
+ * Lists an owner's addresses. Reads the default pointers together with the page of ids, and the default addresses
+ * together with the page's records.
+ */
 export const listAddresses = async (
   deps: StoreDeps,
   { owner, query }: ApiRequest<unknown, ListAddressesQuery>,

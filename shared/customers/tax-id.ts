@@ -56,7 +56,10 @@ import type { Address } from './address.ts';
 /** A validator of the library. Only `isValid` of its result is used. */
 type Validate = (value: string) => { readonly isValid: boolean };
 
-/** A number of five characters must start with GD or HA. The library accepts other prefixes too. */
+/**
+ * Validates a British VAT number. A number of five characters must start with GD or HA, but the library accepts other
+ * prefixes too.
+ */
 const britishVat: Validate = (value) => {
   const compact = value.toUpperCase().replaceAll(/[ \-/]/g, '');
   const number = compact.replace(/^(GB|XI)/, '');
@@ -155,7 +158,7 @@ const validatorsOf = (rule: Rule, value: string, country: string): readonly Vali
 
 const isList = (rule: Exclude<Rule, CallableFunction>): rule is readonly Validate[] => Array.isArray(rule);
 
-/** The library throws for some unparsable texts. */
+/** True if the validator accepts the value. The library throws for some unparsable texts. */
 const accepts = (validate: Validate, value: string): boolean => {
   try {
     return validate(value).isValid;

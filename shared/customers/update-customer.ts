@@ -86,7 +86,7 @@ const sendToProvider = async (
   return epochSeconds(deps.now());
 };
 
-/** The name follows the first and last name until a name is given. */
+/** The customer with the changes of the request. The name follows the first and last name until a name is given. */
 const withChanges = (customer: Customer, body: UpdateCustomerBody): Customer => {
   const pick = (sent: string | null | undefined, stored: string | undefined): string | undefined =>
     sent === undefined ? stored : (sent ?? undefined);

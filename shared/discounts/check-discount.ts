@@ -64,7 +64,10 @@ export const checkDiscount = async (
   }
 };
 
-/** @throws DomainError DISCOUNT_INVALID */
+/**
+ * The price with the code, if the code fits.
+ * @throws DomainError DISCOUNT_INVALID
+ */
 const fitView = (
   now: Now,
   { alongside }: ApiRequest,

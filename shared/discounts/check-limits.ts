@@ -9,8 +9,9 @@ import type { RateLimit } from '../http/rate-limit.ts';
 import type { ApiRequest } from '../http/request.ts';
 
 /**
- * The requests of a session, or of a key's payer, are counted. A guest is counted by network; behind a key, by the
- * payer network sent by the key. A key without a payer is not counted here.
+ * The name under which a request is counted. A session, or the payer of a key, is counted by its own name. A guest is
+ * counted by network. If a key acts for the guest, the key sends the payer's network. A key without a payer is not
+ * counted here.
  */
 const payerOf = ({ caller, http }: ApiRequest): string | undefined => {
   if (caller.kind !== 'guest') return caller.kind === 'key' ? undefined : subjectOf(caller);

@@ -28,6 +28,7 @@ const cutOf = (baseCents: number, { percentBp, amountCents = 0 }: CutTerms): num
 };
 
 /**
+ * The price after the code's cut.
  * @param before the price without the code
  * @param options.keepsTax true for a free price; otherwise tax is reduced in proportion to the base
  */

@@ -8,7 +8,10 @@ import { canonicalCode, type Discount } from '../catalog/discount.ts';
 import { DomainError } from '../core/errors.ts';
 import { type Instant, instant } from '../core/time.ts';
 
-/** The stored terms of a code, a percentage in basis points or minor units of the record's currency. */
+/**
+ * The stored terms of a code. They have a percentage in basis points, or an amount in minor units of the record's
+ * currency.
+ */
 export const discountTermsFields = {
   code: z.string(),
   percentBp: z.int().optional(),

@@ -41,7 +41,10 @@ interface Cutting {
   readonly unitOf: (total: { readonly totalCents: number; readonly currency: string }) => Promise<number>;
 }
 
-/** @throws DomainError DISCOUNT_INVALID no_effect; AMOUNT_TOO_SMALL */
+/**
+ * The list price less the code's cut.
+ * @throws DomainError DISCOUNT_INVALID no_effect; AMOUNT_TOO_SMALL
+ */
 export const cutListPrice = async (
   list: ListPrice,
   terms: DiscountTerms,

@@ -173,7 +173,8 @@ export const newUse = (
 
 const CONFLICT_WAITS = { attempts: 12, firstMs: 50 };
 /**
- * After this many failures although the code has room, another condition must be the cause, such as the caller's right.
+ * If the write fails this often although the code has room, another condition must be the cause, such as the caller's
+ * right.
  */
 const UNMET_TRIES = 3;
 const RETRY_AFTER_SECONDS = 2;

@@ -39,9 +39,12 @@ export const erasedIds = async (table: Table, erasureId: string): Promise<Readon
   return ids;
 };
 
-/** Ids have a digit and at least ten characters; words of the payload do not. */
+/** The form of an id in a payload. An id has a digit and at least ten characters, and words of the payload do not. */
 const LIKE_AN_ID = /^(?=.*\d)[\w-]{10,64}$/;
-/** One BatchGet reads 100 items, here 99 ids and the user. The ids of an event's objects come early in the payload. */
+/**
+ * The maximum number of ids in one lookup. One BatchGet reads 100 items, which are 99 ids and the user. The ids of an
+ * event's objects come early in the payload.
+ */
 const MAX_IDS = 99;
 
 /** True if the payload has the id of an erased person's record. */

@@ -52,7 +52,10 @@ export interface LogEntry {
   readonly traceparent?: string | undefined;
 }
 
-/** Each attempt has its own key, so a repeated write changes nothing, and a success is never overwritten. */
+/**
+ * Writes a log entry, and a timeline entry if the entry is about a record. Each attempt has its own key, so a repeated
+ * write changes nothing, and a success is never overwritten.
+ */
 export const writeLog = async (table: Table, entry: LogEntry): Promise<void> => {
   const items = [logItem(entry), ...(entry.about === undefined ? [] : [historyItem(entry, entry.about)])];
   await Promise.all(items.map((item) => table.put(item, [UNLESS_SUCCESS])));
@@ -145,7 +148,7 @@ export type LogRecord = z.infer<typeof logRecordSchema>;
 
 export const logRecordOf = (item: Item): LogRecord => logRecordSchema.parse(item);
 
-/** The entries that a caller may list: all (platform admins), an organization's, or the user's own. */
+/** The entries that a caller may list: all (the merchant), an organization's, or the user's own. */
 export type LogScope =
   | { readonly kind: 'everybody' }
   | { readonly kind: 'organization'; readonly organizationId: string }
@@ -164,7 +167,9 @@ export const logPartitions = (
   return { index: 'owner', partitions: partitionsOf(name ?? '', SHARDS_OF_OWNER) };
 };
 
-/** An index partition accepts 1,000 writes per second, so an owner's entries use four partitions per status. */
+/**
+ * The number of partitions per status for one owner, because an index partition accepts only 1,000 writes per second.
+ */
 const SHARDS_OF_OWNER = 4;
 const SHARDS_OF_ALL = 16;
 const EVERYBODY = 'ALL';

@@ -1,5 +1,6 @@
 /**
- * @module A bus event prepared for targets, either canonical or a provider's with a reference to its stored bytes.
+ * @module A bus event prepared for targets. It is a canonical event, or a provider's event with a reference to the
+ * stored bytes.
  */
 
 import * as z from 'zod';

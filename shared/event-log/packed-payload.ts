@@ -14,7 +14,10 @@ const dictionary = Buffer.from(DICTIONARY);
 export const packedPayload = (payload: unknown): Uint8Array =>
   Buffer.concat([Uint8Array.of(DICTIONARY_NUMBER), deflateRawSync(JSON.stringify(payload) ?? 'null', { dictionary })]);
 
-/** Also reads the unpacked entries of 0.2.0. @throws Error for bytes not made by `packedPayload` */
+/**
+ * The payload of a stored entry. Also reads the unpacked entries of 0.2.0.
+ * @throws Error for bytes not made by `packedPayload`
+ */
 export const payloadOf = (stored: unknown): unknown => {
   if (!(stored instanceof Uint8Array)) return stored;
   if (stored[0] !== DICTIONARY_NUMBER) throw new Error(`no dictionary ${stored[0]} of payloads`);

@@ -29,7 +29,10 @@ type CancelInput = z.output<typeof cancelPageBody>;
 type PageDeps = BillingDeps & PaymentPageDeps;
 type PageRequest<Body> = ApiRequest<unknown, unknown, Body, VisibleSubscription>;
 
-/** Without a paid period, the subscription ends immediately. The cancellation's version has the payer's reason. */
+/**
+ * Cancels the subscription at the end of the period, or immediately if there is no paid period. The cancellation's
+ * version has the payer's reason.
+ */
 export const cancelOnPage = async (deps: PageDeps, request: PageRequest<CancelInput>): Promise<Reply> => {
   const { record, body } = request;
   const noted = await noteOnSubscription(deps, record, {

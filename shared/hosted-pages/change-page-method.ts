@@ -128,7 +128,7 @@ const payOpen = async (
       record: open,
       params: { id: open.id },
       body: { payment_method_id: method.id, return_url: open.returnUrl ?? pageUrl(deps.pages) },
-      // Sound, because a confirmation refers only to payment methods.
+      // The cast is sound, because a confirmation refers only to payment methods.
       named: <T>(kind: RecordKind<T>) => (kind.resource === paymentMethodRecord.resource ? (method as T) : undefined),
     });
   } catch (error) {

@@ -27,7 +27,7 @@ export const linkPayment = async (deps: StoreDeps & LinkDeps, request: LinkReque
   return { data: { url, expires_at: iso(expiresAt) } };
 };
 
-/** A token's expiry is in whole seconds. */
+/** The time after this many seconds, rounded down to a whole second, because a token stores whole seconds. */
 export const expiryIn = (seconds: number, now: Instant): Instant => Math.floor(now / SECOND_MS + seconds) * SECOND_MS;
 
 /** @throws DomainError INVALID_STATE */

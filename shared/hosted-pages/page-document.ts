@@ -15,7 +15,7 @@ export interface DocumentDeps {
   readonly pages: PageSettings;
 }
 
-/** The vendors' scripts need only the origin and must not see the rest of the URL. */
+/** The referrer policy of the page. The vendors' scripts need only the origin and must not see the rest of the URL. */
 const HEADERS = { 'referrer-policy': 'strict-origin' } as const;
 
 /** @throws DomainError ROUTE_NOT_FOUND if link tokens are off */

@@ -11,7 +11,7 @@ export const startLimits: readonly RateLimit[] = [
   refusedCodes,
 ];
 
-/** Saving a method is limited, because the provider checks each saved method. */
+/** The limits of saving a method, because the provider checks each saved method. */
 export const pageMethodLimits: readonly RateLimit[] = [
   { name: 'page-method', max: 10, windowSeconds: HOUR_SECONDS, by: ({ http }) => http.opened?.id },
   { name: 'page-method-ip', max: 20, windowSeconds: HOUR_SECONDS, by: networkWithoutSession },

@@ -48,7 +48,10 @@ export const productNamed = async (
 ): Promise<PageState['product']> =>
   productId === undefined ? null : productOf(await table.get(productRecord.key(productId)));
 
-/** The method of the last attempt. If its details are unknown, the payer's own saved method, but never a lent one. */
+/**
+ * The method of the last attempt. If the attempt's details are unknown, the payment's saved method, but only if the
+ * payer owns it.
+ */
 const methodOf = async ({ table }: Pick<MoneyDeps, 'table'>, payment: VisiblePayment): Promise<PageState['method']> => {
   const { details, paymentMethodId } = payment;
   if (details) {

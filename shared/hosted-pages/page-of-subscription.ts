@@ -58,7 +58,7 @@ const openPaymentFields = async (deps: PaymentPageDeps, payment: VisiblePayment)
   client_secret: (await pageSecretOf(deps, payment)) ?? null,
 });
 
-/** The method saved by the page, until its payer has authenticated it. */
+/** The method that the page has saved and that its payer has not authenticated yet. */
 const openSetupOf = async (
   deps: PaymentPageDeps,
   { wantedMethodId }: VisibleSubscription,

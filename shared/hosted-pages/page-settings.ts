@@ -81,8 +81,8 @@ export const requireReturnUrl = (pages: PageSettings, returnUrl: string | null |
 };
 
 /**
- * Compares the whole host. The stage `local` also allows http. Refuses a backslash, because browsers read it as a slash
- * and other clients may see another host.
+ * True if the page may send the payer to this URL. Compares the whole host. The stage `local` also allows http. Refuses
+ * a backslash, because browsers read it as a slash and other clients may see another host.
  */
 export const mayReturnTo = ({ returnHosts, stage }: PageSettings, returnUrl: string): boolean => {
   if (returnUrl.includes('\\') || !URL.canParse(returnUrl)) return false;

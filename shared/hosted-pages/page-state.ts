@@ -136,7 +136,7 @@ export const pageState = (pages: PageSettings, { slots, returnUrl, ...fields }: 
       privacy_url: privacyUrl || null,
     },
     providers: [...providers],
-    // PAGE_RETURN_HOSTS may have changed since the link was made.
+    // The return URL is checked again, because PAGE_RETURN_HOSTS may have changed since the link was made.
     return_url: returnUrl !== undefined && mayReturnTo(pages, returnUrl) ? returnUrl : null,
     test: providers.some(({ test }) => test),
   };

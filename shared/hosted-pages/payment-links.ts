@@ -117,7 +117,10 @@ const requireSlots = ({ pages }: LinkDeps, slots: readonly string[]): void => {
   throw new DomainError('UNSUPPORTED_PROVIDER', { message: `The slot ${closed} takes no payments` });
 };
 
-/** Checks only changed values, because a client may send back a link as it was read. */
+/**
+ * Checks the return URL, the expiry and the providers of a link. Checks only changed values, because a client may send
+ * back a link as it was read.
+ */
 const requireOffer = (deps: PaymentLinkDeps, body: PaymentLinkInput, link?: PaymentLink): void => {
   const { returnUrl, expiresAt, providers } = offeredBy(body);
   if (returnUrl !== link?.returnUrl) requireReturnUrl(deps.pages, returnUrl);
@@ -211,7 +214,10 @@ export const getPaymentLink = async (deps: PaymentLinkDeps, request: OfLink): Pr
   data: await paymentLinkAsRead(deps, request),
 });
 
-/** @throws DomainError INVALID_STATE for an archived link, or for new prices or products once a payment exists */
+/**
+ * @throws DomainError INVALID_STATE for an archived link, or for another product, price or quantity once a payment
+ * exists
+ */
 export const updatePaymentLink = async (
   deps: PaymentLinkDeps,
   { record, body }: OfLink<PaymentLinkInput>,

@@ -10,7 +10,7 @@ import { type PaymentPageDeps, paymentPage } from './page-of-payment.ts';
 import { subscriptionPage } from './page-of-subscription.ts';
 import type { PageState } from './page-state.ts';
 
-/** Caches must not store a client secret. */
+/** Forbids caches to store the response, because it may contain a client secret. */
 const NEVER_KEPT = { 'cache-control': 'no-store' } as const;
 
 export type PageRecord = VisiblePayment | VisibleSubscription | PaymentLink;

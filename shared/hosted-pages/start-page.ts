@@ -94,7 +94,7 @@ const createRequest = async (deps: StartDeps, request: StartRequest): Promise<Pa
     body: created,
     owner,
     alongside: await deps.table.getMany([...alongsideCreate(owner, created)], { consistent: true }),
-    // Sound, because a link refers only to products.
+    // The cast is sound, because a link refers only to products.
     named: <T>(kind: RecordKind<T>) => (kind.resource === productRecord.resource ? (product as T) : undefined),
   };
 };
@@ -127,7 +127,10 @@ const numberOf = (link: PaymentLink, { quantity: sent }: StartInput): number | u
   return quantity === 1 ? undefined : quantity;
 };
 
-/** With `max_payments`, the payment takes a place. An unpaid payment keeps its place only for a limited time. */
+/**
+ * The link's part in a started payment. With `max_payments`, the payment takes a place. An unpaid payment keeps its
+ * place only for a limited time.
+ */
 const linkedBy = ({ table, now, placeHoldMinutes }: StartDeps, link: PaymentLink): LinkedPayment => {
   const { id, maxPayments: most, returnUrl: linkReturnUrl } = link;
   if (most === undefined) {

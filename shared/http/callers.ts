@@ -18,7 +18,8 @@ import type { ApiRequest } from './request.ts';
 export const credentialsOf = (exchange: Exchange): Credentials | undefined => {
   const { spec, headers, query } = exchange;
   if (spec.auth === 'provider-signature' || spec.auth === 'link-token') return undefined;
-  // PayPal returns payers to the hosted page with its own `token` parameter.
+  // A request for a page has no credentials, because PayPal returns payers to the hosted page with its own `token`
+  // parameter.
   if (spec.serves !== 'data') return undefined;
   const takesSessions = spec.auth !== 'public';
   return {
@@ -108,8 +109,9 @@ const guestDataSchema = z.looseObject({
 });
 
 /**
- * A guest token keeps its guest_id if guest_data has the same e-mail. Otherwise the guest gets a new guest_id, because
- * an e-mail alone gives no access. A token that opens only one record also leads to a new guest_id.
+ * The holder of a guest token keeps the guest_id if guest_data has the same e-mail address. Otherwise the guest gets a
+ * new guest_id, because an e-mail address alone gives no access. A token that opens only one record also leads to a new
+ * guest_id.
  */
 export const guestOf = (exchange: Exchange, body: unknown): Caller => {
   const { spec, caller, deps } = exchange;
@@ -139,7 +141,10 @@ const starterOf = ({ opened, deps }: Exchange, body: unknown): Caller | undefine
 
 const starterSchema = z.looseObject({ email: z.string().transform(normalizedEmail), name: z.string() });
 
-/** Adds the guest's network. Its records store the network, so the guest may continue its guest_id from there. */
+/**
+ * Adds the guest's network. The guest's records store the network, so the guest may continue the guest_id from the same
+ * network.
+ */
 export const withGuestNetwork = async ({ spec, deps }: Exchange, request: ApiRequest): Promise<ApiRequest> => {
   const { caller } = request;
   const isStart = spec.auth === 'link-token' && caller.kind === 'guest' && !caller.byToken;

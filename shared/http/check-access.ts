@@ -280,7 +280,7 @@ const readItems = async (
 ): Promise<readonly (Item | undefined)[]> => {
   const [only] = keys;
   if (!only) return [];
-  // A consistent read of a single record, so its creator sees it immediately.
+  // A single record is read consistently, so its creator sees the record immediately.
   return keys.length === 1 ? [await table.get(only)] : table.getMany(keys, { consistent });
 };
 

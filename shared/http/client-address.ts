@@ -4,8 +4,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 
 /**
- * Limits count this network as one address. An IPv6 subscriber has at least a /64 (RFC 6177) and may use another of its
- * addresses for each request. An IPv4 address in IPv6 form counts as IPv4.
+ * The network that limits count as one address. An IPv6 subscriber has at least a /64 (RFC 6177) and may use another of
+ * its addresses for each request. An IPv4 address in IPv6 form counts as IPv4.
  */
 export const networkOf = (address: string): string => {
   if (!isIPv6(address)) return address;

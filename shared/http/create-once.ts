@@ -1,7 +1,7 @@
 /**
  * @module Creates a record once per Idempotency-Key. The record's id derives from scope and key, so one conditional
- * write both claims the key and stores the record. After 24 h the key creates a new record; its id also derives from
- * the old id. Keys can be guessed, so ids are keyed unless knowing an id gives no access.
+ * write both claims the key and stores the record. After 24 h the key creates a new record. The id of the new record
+ * also derives from the old id. Keys can be guessed, so ids are keyed unless knowing an id gives no access.
  */
 
 import { DomainError } from '../core/errors.ts';

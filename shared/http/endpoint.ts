@@ -90,7 +90,7 @@ export interface Endpoint<
   /** True if platform admins may also call without a role in the organization; only the API document reads it. */
   readonly alsoPlatformAdmins: boolean;
   readonly access: AccessRule<Body, R> | undefined;
-  /** The kinds of record for a hosted page's token on this route. `access` checks the opened record. */
+  /** The kinds of records that a hosted page's token may open on this route. `access` checks the opened record. */
   readonly opens: Readonly<Partial<Record<LinkKind, RecordKind<R>>>> | undefined;
   readonly params: Params;
   readonly query: Query;

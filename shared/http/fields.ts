@@ -10,8 +10,8 @@ import { normalizedEmail } from '../core/text.ts';
 import { withEmptyMeaning } from './parse.ts';
 
 /**
- * A maximum. Its failure skips only the string's own checks. Zod's `abort` would also skip the body's checks for
- * missing fields.
+ * A maximum length. After a failure, only the other checks of the string are skipped. Zod's `abort` would also skip the
+ * body's checks for missing fields.
  */
 const rawBound = (max: number) => {
   const bound = z.maxLength(max);
@@ -75,7 +75,7 @@ export const textField = (max: number) => boundedText(max).nullish();
 export const centsField = /* @__PURE__ */ z.int().min(0).optional();
 export const currencyField = /* @__PURE__ */ boundedText(10).trim().min(1);
 
-/** Has no pattern, so an impossible code gets the same error as any unknown code. */
+/** The field has no pattern, so an impossible code gets the same error as any unknown code. */
 export const discountCodeField = /* @__PURE__ */ boundedText(64).trim().min(1).nullish();
 
 /** Any JSON, for views and requests. The API document shows it under one name. */
@@ -139,8 +139,9 @@ const metadataValue = jsonValue.refine(
 );
 
 /**
- * True if a table item can hold the value. DynamoDB stores no number below 1e-130, and its SDK no number above 2^53.
- * The SDK also mistakes an object with `constructor` for a class instance.
+ * True if a table item can hold the value. Apart from 0, DynamoDB stores no number closer to 0 than 1e-130. Its SDK
+ * stores no number beyond 2^53 − 1 in either direction. The SDK also mistakes an object with `constructor` for a class
+ * instance.
  */
 const isStorable = (value: unknown): boolean => {
   if (typeof value === 'number') {
@@ -229,5 +230,5 @@ export const requiredRule = (path: string, message = 'is required') => ({
 /** The proof of a payer's authentication from the provider's page in the browser. Used once, never stored. */
 export const verificationTokenSchema = /* @__PURE__ */ tokenText(2048).optional();
 
-/** A user id from a service key, if no identity service can confirm it. */
+/** The form of a user id that a service key sends while no identity service can confirm the id. */
 export const SAID_USER_ID = /^[\w.@|:+=-]{1,64}$/;

@@ -148,8 +148,8 @@ export const claimKey = async (
 };
 
 /**
- * Stores a 2xx or 402 response, or that the outcome is open. Any other result frees the key for a retry, but a repeat
- * remains marked as a repeat.
+ * Stores a 2xx or 402 response, or the fact that the outcome is open. Any other result frees the key for a retry, but a
+ * repeat remains marked as a repeat.
  */
 export const settleKey = async (
   deps: { readonly table: Table },

@@ -42,7 +42,7 @@ const requirePlain = (encoding: string | undefined): void => {
   });
 };
 
-/** Keeps a byte order mark, because it is invalid JSON. */
+/** The decoder keeps a byte order mark, because a body with this mark is not valid JSON. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const REPLACED = '\ufffd';
 
@@ -78,7 +78,8 @@ export const parseJson = (text: string): unknown => {
 };
 
 /**
- * Counts before the members are read. Refuses lone surrogates, because the table and providers refuse them.
+ * Checks the depth and the number of values of an object before its members. Refuses lone surrogates, because the table
+ * and providers refuse them.
  * @throws DomainError VALIDATION_ERROR for a body that is too deep, has too many values, or is not Unicode
  */
 export const requireReadable = (json: unknown): void => {

@@ -123,7 +123,10 @@ const VENDORS_NAMES: Readonly<Record<string, readonly string[]>> = {
   street: ['line1'],
 };
 
-/** Names of up to 7 characters may differ by one edit, longer ones by two. */
+/**
+ * The known field with the nearest spelling. A name of up to 7 characters may differ by one edit, and a longer name by
+ * two.
+ */
 const nearestSpelling = (plain: string, known: readonly string[]): string | undefined => {
   const most = plain.length < 8 ? 1 : 2;
   const near = known

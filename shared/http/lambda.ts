@@ -285,7 +285,7 @@ const count = async ({ deps, spec, request }: Exchange, outcome: CountedOutcome 
 };
 
 const countsAllowed = (spec: Endpoint, one: RateLimit): boolean => {
-  // Strangers cannot fill a key's window, so it counts before the access check.
+  // Strangers cannot fill a key's window, so this window counts before the access check.
   if (one === keyRequests) return false;
   return spec.access?.record !== undefined || (one.counts ?? 'requests') !== 'requests';
 };
@@ -327,7 +327,7 @@ const fallBack =
 
 /**
  * The access rule of a repeat. After losing access to the record, a caller does not get the stored response. The repeat
- * does not check records in the body, because they may be deleted since.
+ * does not check records in the body, because those records may have been deleted since.
  */
 const replayRule = (rule: Endpoint['access']): Endpoint['access'] => {
   if (!rule || rule.endsAccess) return undefined;

@@ -59,7 +59,7 @@ export const openedRule = ({ spec, opened }: Pick<Exchange, 'spec' | 'opened'>):
   return spec.access && record ? { ...spec.access, record } : spec.access;
 };
 
-/** Replaces a refusal that would reveal the reason by the common error for such pages. */
+/** Replaces a refusal that would reveal the reason with the common error of hosted pages. */
 export const withoutReason = ({ spec }: Pick<Exchange, 'spec'>, error: DomainError): DomainError =>
   spec.auth === 'link-token' && REFUSALS.includes(error.status) ? pageGone(error) : error;
 

@@ -126,8 +126,8 @@ export const cursorReply = (
 });
 
 /**
- * Reads the records of a page, in one request per hundred, and counts at the same time. A row without a record is not
- * counted, because deletions reach the index late.
+ * Reads the records of a page, in one request per hundred records, and counts at the same time. A row without a record
+ * is not counted, because deletions reach the index late.
  */
 export const runList = async <P extends FoundPage, T, A>(table: Table, steps: ListSteps<P, T, A>): Promise<Reply> => {
   const { keyOf = (row) => row, recordOf } = steps;

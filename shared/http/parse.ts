@@ -46,7 +46,10 @@ export const queryOf = (event: APIGatewayProxyEventV2, schema: z.ZodType): Reado
 
 export type Schema = z.core.$ZodType;
 
-/** Fields with a meaning for null and "", such as personal records for an `organization_id`. */
+/**
+ * Fields in which null and an empty string have a meaning. For example, an empty `organization_id` means personal
+ * records.
+ */
 const meaningful = z.registry<{ readonly meaning: string }>();
 
 export const withEmptyMeaning = <T extends Schema>(schema: T, meaning: string): T => {

@@ -22,7 +22,7 @@ import {
   type WindowSpan,
 } from './sliding-window.ts';
 
-/** Outcomes for a limit to count instead of requests. */
+/** Outcomes that a limit may count instead of requests. */
 export type CountedOutcome = 'declines' | 'refused codes';
 
 export interface RateLimit {
@@ -140,7 +140,7 @@ const windowsOf = (deps: LimitDeps, limits: readonly RateLimit[], request: ApiRe
     return subject === undefined ? [] : windowOf(deps, limit, subject);
   });
 
-/** Empty if the limit is off. */
+/** The current window of a subject; empty if the limit is off. */
 const windowOf = (
   { now, keyDeclinesPerHour = 0 }: LimitDeps,
   limit: RateLimit,

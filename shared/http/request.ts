@@ -24,8 +24,8 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   /** True if the caller acts for the merchant, on another owner's record or list or in a merchant-only action. */
   readonly asAdmin: boolean;
   /**
-   * The caller's right. Its conditions are part of every write to claim a charge, an update or a save. If a condition
-   * fails, the use case throws VERSION_CONFLICT, and the chain refuses a caller who has lost the right.
+   * The caller's right. The conditions of the right are part of every write that claims a charge, an update or a save.
+   * If a condition fails, the use case throws VERSION_CONFLICT, and the chain refuses a caller who has lost the right.
    */
   readonly right: CallerRight;
   /** The owner of the list or of the new record, if the endpoint declares `organization`. */

@@ -12,13 +12,13 @@ import type { Schema } from './parse.ts';
 
 /** The fields accepted by a PUT or PATCH in addition to those of its body and response schemas. */
 export interface SentBack {
-  /** Further possible fields in a read of the record. */
+  /** Further fields that a read of the record may contain. */
   readonly further?: readonly string[];
-  /** Other records possibly included in a read. An object or null is accepted without a comparison. */
+  /** Other records that a read may include. An object or null is accepted without a comparison. */
   readonly expanded?: readonly string[];
   /**
-   * Fields without comparison. They change without a client's request, are missing in some reads, or belong to another
-   * system.
+   * Fields that are not compared. They change without a client's request, are missing in some reads, or belong to
+   * another system.
    */
   readonly moving?: readonly string[];
   /** The route that changes a field. A field without a route cannot be changed. */

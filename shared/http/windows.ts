@@ -1,6 +1,6 @@
 /**
  * @module Shared rate limit windows, by user, guest token or network address. Only guests' lists count by e-mail,
- * because anyone may use another person's e-mail and fill its window.
+ * because anyone may send another person's e-mail address and fill the window of that address.
  */
 
 import * as z from 'zod';
@@ -18,15 +18,15 @@ export const provenCaller = (caller: Caller): string | undefined => {
   return caller.kind === 'anonymous' ? undefined : subjectOf(caller);
 };
 
-/** The key of a request not acting for a user. If the key acts for a user, the user counts instead. */
+/** The key of a request that does not act for a user. If the key acts for a user, the user counts instead. */
 const keyOfOthers = (caller: Caller): string | undefined =>
   caller.kind === 'session' ? undefined : keyOfCaller(caller)?.id;
 
-/** The caller's network address; undefined for a session or a key. */
+/** The network address of the caller; undefined for a key, and for a session without a link to a hosted page. */
 export const networkWithoutSession = ({ caller, http }: ApiRequest): string | undefined =>
   (caller.kind === 'session' && !caller.link) || keyOfCaller(caller) ? undefined : http.sourceNetwork;
 
-/** Also counts creates refused as invalid by the chain. */
+/** The creates of guests per network address. Also counts creates that the chain refuses as invalid. */
 export const guestCreatesByAddress: RateLimit = {
   name: 'guest-create-ip',
   max: 10,
@@ -101,7 +101,7 @@ const WRITES: RateLimit = {
   },
 };
 
-/** Counts a key's requests without X-Act-For, for the merchant or with guest_data. */
+/** Counts a key's requests for the merchant or for a guest. */
 export const keyRequests: RateLimit = {
   name: 'key',
   max: 600,

@@ -43,7 +43,7 @@ export const membershipItem = (membership: Membership): Item => ({
   f: { s: membership.status },
 });
 
-/** Readable by the subscription's user and by members of its organization. */
+/** The subscription's user, the members of its organization and the merchant may read a membership. */
 export const membershipRecord: RecordKind<Membership> = {
   resource: 'membership',
   readScope: 'subscriptions:read',

@@ -31,7 +31,7 @@ export const entityNamed = (query: unknown): readonly NamedRecord[] => {
 
 const ownEntity = (caller: Caller): string | undefined => (caller.kind === 'session' ? caller.userId : undefined);
 
-/** Newest first. */
+/** Lists memberships, newest first. */
 export const listMemberships = async (
   { table }: { readonly table: Table },
   { caller, query }: ApiRequest<unknown, ListMembershipsQuery>,

@@ -307,7 +307,8 @@ const accessErrors = ({ access }: Endpoint): readonly ErrorCode[] => {
 };
 
 /**
- * If the provider does not respond in time, an endpoint with a declared 202 returns it; others return PROVIDER_TIMEOUT.
+ * The errors of an endpoint that calls providers. If the provider does not respond in time, an endpoint with a declared
+ * 202 returns 202, and other endpoints return PROVIDER_TIMEOUT.
  */
 const providerErrors = ({ uses, bodyForm, accepted }: Endpoint): readonly ErrorCode[] => {
   if (!callsProviders(uses) || bodyForm === 'raw') return [];

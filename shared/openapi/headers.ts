@@ -22,7 +22,10 @@ const idempotencyKey = z
   .optional()
   .meta({ ...KEY, param: { id: 'Idempotency-Key' } });
 
-/** A page's payer has no credential of their own, so only the key recognizes the repeat of a create request. */
+/**
+ * A create on a hosted page requires the key. The page's payer has no credential of their own, so only the key
+ * identifies a repeated create.
+ */
 const requiredKey = z
   .string()
   .min(20)
@@ -134,7 +137,10 @@ export const successHeaders = (endpoint: Endpoint): z.ZodObject => {
   });
 };
 
-/** Lists of organizations and members have their next page in `meta` only, without a Link header. */
+/**
+ * Whether the list has a Link header, and whether it has a total. Lists of organizations and members have their next
+ * page in `meta` only, without a Link header.
+ */
 const pagesOf = ({ method, query, response, csv, form }: Endpoint) => {
   const names = query instanceof z.ZodObject && method === 'GET' ? Object.keys(query.shape) : [];
   const hasCursor = names.includes('cursor');

@@ -81,7 +81,7 @@ const csvCursor = z
   .optional()
   .describe('With `Accept: text/csv` only: the position of the page, from the header `Link` of the previous page.');
 
-/** The example of a numeric query parameter, as a number in the document. */
+/** The example of a query parameter; a number in the document if the parameter is numeric. */
 const exampleOf = (field: z.ZodType, text = ''): string | number => (isNumber(field) ? Number(text) : text);
 
 const isNumber = (field: z.ZodType): boolean => {
@@ -141,7 +141,10 @@ const envelopeOf = ({ meta, beside }: Endpoint, data: z.ZodType) =>
 const errorsOf = (endpoint: Endpoint) =>
   Object.fromEntries([...codesByStatus(endpoint)].map(([status, codes]) => [String(status), errorOf(codes)]));
 
-/** Error responses with at most this many codes recur on many routes, so the document defines each of them once. */
+/**
+ * The maximum number of codes in a shared error response. Responses with few codes recur on many routes, so the
+ * document defines each of them once.
+ */
 const MOST_SHARED = 5;
 
 type ErrorResponse = ReturnType<typeof makeError>;

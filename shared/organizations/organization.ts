@@ -86,7 +86,10 @@ export const newMember = (
   updatedAt: at,
 });
 
-/** The only owner is the user who created the organization. @throws DomainError INVALID_ROLE */
+/**
+ * Refuses the role `owner`, because the only owner is the user who created the organization.
+ * @throws DomainError INVALID_ROLE
+ */
 export const requireAssignable = (role: Role): void => {
   if (role !== 'owner') return;
   throw new DomainError('INVALID_ROLE', { details: { role, roles: ROLES.filter((other) => other !== 'owner') } });
@@ -98,7 +101,7 @@ export const requireChangeable = (member: Member, callerId: string): void => {
   if (member.userId === callerId) throw new DomainError('CANNOT_CHANGE_SELF');
 };
 
-/** Requires a session, as all organization routes do. */
+/** The user of the caller. Every organization route requires a session. */
 export const userIdOf = (caller: Caller): string => {
   if (caller.kind !== 'session') throw new Error('an organization route was called without a session');
   return caller.userId;
@@ -139,8 +142,10 @@ export const memberView = (member: Member) => ({
   updated_at: member.updatedAt,
 });
 
-/** A member in a list, with the user's details from the identity service. */
-/** @param unknownName shown for a user whom the identity service does not know; null without an identity service */
+/**
+ * A member in a list, with the user's details from the identity service.
+ * @param unknownName shown for a user whom the identity service does not know; null without an identity service
+ */
 export const listedMemberView = (member: Member, user: IdentityUser | undefined, unknownName: '' | null) => ({
   id: member.id,
   user_id: member.userId,

@@ -27,7 +27,7 @@ export const getOrganization = async (
 /** Maximum number of a user's organizations that one request reads together. */
 const ONE_READ = 100;
 
-/** Most recently joined first. */
+/** Lists the caller's organizations, most recently joined first. */
 export const listOrganizations = async (
   { table }: Pick<StoreDeps, 'table'>,
   { caller, query }: ApiRequest<unknown, PageQuery>,

@@ -4,7 +4,7 @@ import { type Organization, organizationView } from './organization.ts';
 import type { UpdateOrganizationBody } from './organization-requests.ts';
 import { organizationStore } from './organization-store.ts';
 
-/** Null clears a field. */
+/** Updates the fields that the body contains; null clears a field. */
 export const updateOrganization = async (
   deps: StoreDeps,
   { record, body }: ApiRequest<unknown, unknown, UpdateOrganizationBody, Organization>,

@@ -46,7 +46,7 @@ export const takePlaceSteps = (linkId: string, most: number): readonly Transacti
 ];
 
 const CONFLICT_WAITS = { attempts: 12, firstMs: 50 };
-/** After this many failures despite a free place, another condition must have failed. */
+/** If the write fails this often despite a free place, another condition must have failed. */
 const UNMET_TRIES = 3;
 const RETRY_AFTER_SECONDS = 2;
 
@@ -58,7 +58,7 @@ interface Taking {
 
 /**
  * Runs a write that includes `takePlaceSteps`. After a conflict, retries while places are left.
- * @throws DomainError LINK_SPENT; STORAGE_UNAVAILABLE if other creates were always faster
+ * @throws DomainError LINK_SPENT; STORAGE_UNAVAILABLE if every try conflicts with another create
  */
 export const takingPlace = async <T>(taking: Taking, write: () => Promise<T>): Promise<T> => {
   for (let tries = 1; ; tries += 1) {

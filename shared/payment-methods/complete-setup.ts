@@ -1,4 +1,7 @@
-/** @module Applies a report about a set-up: completes the method, marks the set-up as failed, or asks for removal. */
+/**
+ * @module Applies a report about a set-up. Completes the method, marks the set-up as failed, or returns that the record
+ * must be removed.
+ */
 
 import { iso } from '../core/time.ts';
 import { aliasKey } from '../platform/keys.ts';
@@ -17,7 +20,7 @@ export type SetupProgress =
   | 'over';
 
 /**
- * Keeps a completed method unchanged.
+ * Applies the report to the method, unless the method is already complete.
  * @param report from a read of the provider; an event alone never decides
  * @throws DomainError VERSION_CONFLICT if the method has been removed since
  */
@@ -50,7 +53,8 @@ const nextOf = (
 };
 
 /**
- * Adds an alias if the payer has used another card after a failure. Sets the default if the method was to become it.
+ * Adds an alias if the payer has used another card after a failure. Makes the method the default if the owner has
+ * requested that.
  */
 const completionSteps = (was: PaymentMethod, next: PaymentMethod): readonly TransactionStep[] => {
   if (next.setup || !was.setup) return [];
@@ -60,7 +64,10 @@ const completionSteps = (was: PaymentMethod, next: PaymentMethod): readonly Tran
   ];
 };
 
-/** The alias of the earlier card stays. The provider could still charge it, so no other record may get the alias. */
+/**
+ * The alias of the earlier card stays. The provider could still charge the earlier card, so no other record may get
+ * that alias.
+ */
 const aliasStepsOf = (next: PaymentMethod): readonly TransactionStep[] => [
   {
     put: { ...aliasKey(next.providerId, next.providerMethodId), kind: 'PM', id: next.id },

@@ -84,7 +84,7 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
 };
 
 /**
- * Responds with an already saved method. The request has the method's id, ours or the provider's.
+ * Responds with an already saved method. The request names the method by our id or by the provider's id.
  * @throws DomainError INSUFFICIENT_PERMISSIONS if the method belongs to another owner
  */
 const answerSaved = async (
@@ -102,7 +102,10 @@ const answerSaved = async (
   return { data: { ...view, ...(await guestTokenFields(deps.guestTokens, caller, method)) }, status: 200 };
 };
 
-/** Unless raw cards are allowed, refuses card data even next to a token, so clients learn not to send card data. */
+/**
+ * Refuses card data unless raw cards are allowed. Refuses card data also next to a token, so that clients learn not to
+ * send it.
+ */
 const refuseRawCard = (deps: MethodDeps, provider: PaymentProvider, body: CreateMethodBody): void => {
   if (body.card_number === undefined && body.card_cvc === undefined) return;
   if (!deps.allowRawCards || !provider.can.rawCards) throw new DomainError('RAW_CARD_DISABLED');
@@ -160,7 +163,10 @@ const requireType = (wanted: WantedType, method: Pick<PaymentMethod, 'type'>): v
   throw invalid([{ path: 'type', rule: 'type_mismatch', message }]);
 };
 
-/** Checks the type before the attach. The method may be attached already, so a refusal must not detach it. */
+/**
+ * Checks the type before the attach, because a refusal after the attach would have to detach the method. The method may
+ * have been attached before this request.
+ */
 const requireTypeOf = async (provider: PaymentProvider, token: string, wanted: WantedType): Promise<void> => {
   if (wanted.type === undefined) return;
   const found = await provider.findMethod(token);
@@ -168,7 +174,10 @@ const requireTypeOf = async (provider: PaymentProvider, token: string, wanted: W
   if (found.kind !== 'refused') requireType(wanted, requireDone(found, TOKEN));
 };
 
-/** @throws DomainError if the provider does not respond; a retry under the same key then detaches the method */
+/**
+ * Cancels the open set-up, if any, and detaches the method.
+ * @throws DomainError if the provider does not respond; a retry under the same key then detaches the method
+ */
 const undoAttach = async (provider: PaymentProvider, { setup, methodId }: ProviderMethod): Promise<void> => {
   if (setup && provider.setups) requireDone(await provider.setups.cancel(setup.setupId), TOKEN);
   requireDone(await provider.detachMethod(methodId), TOKEN);
@@ -203,7 +212,7 @@ const attachToken = async (
     customerId,
     verificationToken,
     paymentMethodId: id,
-    // After a refusal, the client may send another token under the same Idempotency-Key.
+    // After a refusal, the client may send another token under the same Idempotency-Key. So the key contains the token.
     idempotencyKey: `${id}:attach:${fingerprint(token, ...(verificationToken ? [verificationToken] : [])).slice(0, 12)}`,
   });
   if (attached.kind === 'refused' && attached.reason === NOT_ATTACHABLE) throw notFound('payment_method');

@@ -61,7 +61,7 @@ export const setupStatusView = ({ setup }: SetUp) => ({
   }),
 });
 
-/** The client secret within its 24 h, for callers who may change the method. */
+/** The client secret until it expires after 24 h, for callers who may change the method. */
 export const setupSecretView = (method: SetUp, now: Instant) => {
   const endsAt = setupEndsAt(method);
   const secret = endsAt !== undefined && now < instant(endsAt) ? method.setup?.clientSecret : undefined;

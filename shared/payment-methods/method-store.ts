@@ -1,4 +1,4 @@
-/** @module Stores changes of payment methods. The same write keeps the list of methods that use an address. */
+/** @module Stores changes of payment methods. The same write updates the list of methods that use an address. */
 
 import { DomainError } from '../core/errors.ts';
 import { iso } from '../core/time.ts';

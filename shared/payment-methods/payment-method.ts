@@ -142,7 +142,11 @@ export const methodDefaultSlotOf = (method: PaymentMethod): DefaultSlot => {
   return methodDefaultSlot(owner);
 };
 
-/** If the pointer names a missing method, the newest remaining method becomes the default. */
+/**
+ * The id of the owner's default method. If the pointer names a missing method, the newest remaining method becomes the
+ * default.
+ * @param known ids of methods that exist
+ */
 export const findDefaultMethod = async (
   table: Table,
   slot: DefaultSlot,

@@ -47,7 +47,10 @@ export const updateMethod = async (
   return { data: methodWithSecret(next, isDefault, deps.now()) };
 };
 
-/** Updates the pointer only; the last update wins. @throws DomainError INVALID_STATE before the method is set up */
+/**
+ * Makes the method the default. Changes only the pointer, so the last request wins.
+ * @throws DomainError INVALID_STATE before the method is set up
+ */
 export const setDefaultMethod = async (deps: StoreDeps, { record }: Stored): Promise<Reply> => {
   requireSetUp(record);
   await setDefault(deps.table, methodDefaultSlotOf(record), record.id);

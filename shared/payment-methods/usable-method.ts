@@ -1,6 +1,6 @@
 /**
  * @module The only source of a payment method that may be charged. Every charge, and every use at a provider, requires
- * a `UsableMethod`. Only the check in `access/may-charge.ts` leads to one.
+ * a `UsableMethod`. A saved method becomes a `UsableMethod` only by the check in `access/may-charge.ts`.
  */
 
 import type { Caller } from '../access/caller.ts';
@@ -23,7 +23,7 @@ const PASSED: unique symbol = Symbol('passed the rule of use');
 
 export interface UsableMethod {
   readonly [PASSED]: true;
-  /** The provider's id or one-time token. */
+  /** The method's id at the provider, or its one-time token. */
   readonly methodRef: string | undefined;
   /** The id of our record, if the method is saved. */
   readonly paymentMethodId: string | undefined;
@@ -35,7 +35,7 @@ export interface UsableMethod {
   readonly customerId?: string | undefined;
   /** True for a member's own method paying for an organization. The customer is the member's. */
   readonly isLent?: boolean | undefined;
-  /** The claiming write requires that the method still exists and may be charged. */
+  /** Conditions of the write that claims a charge. They require that the method still exists and may be charged. */
   readonly onlyIf: readonly TransactionStep[];
 }
 
@@ -86,7 +86,7 @@ export const useSaved = (
 };
 
 /**
- * Uses a provider's one-time token. The id of a saved method was resolved to its record before.
+ * Uses a provider's one-time token. The caller must first resolve the id of a saved method to its record.
  * @throws DomainError PROVIDER_MISMATCH for a token of another vendor; VALIDATION_ERROR for a method stored at the
  * provider without a record here
  */

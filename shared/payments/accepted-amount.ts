@@ -1,4 +1,7 @@
-/** @module Checks a total at the provider before anything is written or sent. A total of 0 is never charged. */
+/**
+ * @module Checks that the provider can charge a total, before anything is written or sent. A total of 0 needs no check,
+ * because a total of 0 is never charged.
+ */
 
 import { assertNever, DomainError, invalid } from '../core/errors.ts';
 import type { Prices } from '../core/money.ts';
@@ -23,7 +26,10 @@ export const requireAcceptedAmount = async (
   if (refusal && !(await isRepeat())) throw errorOf(provider.slot, total, refusal);
 };
 
-/** The provider charges only multiples of this amount in this currency. */
+/**
+ * The unit to which the provider needs this total rounded, in minor units of its currency; 1 if the provider can
+ * express the total.
+ */
 export const unitOfAmount = async (provider: PaymentProvider, { totalCents, currency }: Total): Promise<number> => {
   const refusal = totalCents <= 0 ? undefined : await provider.checkAmount({ amountCents: totalCents, currency });
   return refusal?.kind === 'not expressible' ? refusal.multipleOf : 1;

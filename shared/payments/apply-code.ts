@@ -34,8 +34,8 @@ export interface CodedPrice {
 type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
 
 /**
- * The price of a new payment. Calls no provider without a code.
- * @param items the items of the keys from `codeKeysOf`
+ * Returns the price of a new payment. Calls the provider only if the request has a discount code.
+ * @param items the items whose keys `codeKeysOf` returns
  * @throws DomainError DISCOUNT_INVALID, PRICING_MISMATCH, AMOUNT_TOO_SMALL, or as `priceOf`
  */
 export const priceNewPayment = async (
@@ -64,14 +64,20 @@ interface Use {
   readonly reserving: NewUse | undefined;
 }
 
-/** A new use. An unpaid payment's use of a limited code expires. @throws DomainError DISCOUNT_INVALID */
+/**
+ * Makes a new use of a code. The use of a limited code expires if the payment stays unpaid.
+ * @throws DomainError DISCOUNT_INVALID
+ */
 export const newPaymentUse = (deps: CodeDeps, read: ReadCode, bought: Parameters<typeof newUse>[2]): Use => {
   const { terms, redemption, isLimited, reserving } = newUse(deps, read, bought);
   const heldUntil = isLimited ? iso(deps.now() + deps.placeHoldMinutes * MINUTE_MS) : undefined;
   return { discount: { ...terms, ...redemption, ...(heldUntil !== undefined && { heldUntil }) }, reserving };
 };
 
-/** The price of a payment with the code. @throws DomainError DISCOUNT_INVALID no_effect, AMOUNT_TOO_SMALL */
+/**
+ * Returns the price of a payment after the code's discount.
+ * @throws DomainError DISCOUNT_INVALID no_effect, AMOUNT_TOO_SMALL
+ */
 export const cutPayment = async (
   list: ListPrice,
   { discount }: Use,

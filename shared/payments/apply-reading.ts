@@ -1,4 +1,7 @@
-/** @module Applies an authoritative read of the provider to a payment, even if it moves the payment backward. */
+/**
+ * @module Applies the provider's state of a payment, as a read has returned this state. The read is authoritative, so
+ * it may also move the payment backward.
+ */
 
 import { notFound } from '../core/errors.ts';
 import type { Instant } from '../core/time.ts';
@@ -63,8 +66,9 @@ const newsOf = (
 ): VisiblePayment | undefined => withMoreCaptured(payment, report, now, cause) ?? withNews(payment, report, now);
 
 /**
- * The next version if the report keeps the status but has new facts, or another amount or end of the hold. PayPal
- * renews a hold as a new authorization, and only the new authorization can be captured.
+ * Returns the next version if the report keeps the status but has new facts, or another amount or end of the hold.
+ * After a change of the hold, the payment gets the id in the report. PayPal renews a hold as a new authorization, and
+ * only the new authorization can be captured.
  */
 const withNews = (payment: VisiblePayment, report: ProviderPayment, now: Instant): VisiblePayment | undefined => {
   const declined = declinedLater(payment, report, now);

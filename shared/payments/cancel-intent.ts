@@ -12,8 +12,8 @@ import { abandonDraft } from './update-call.ts';
 
 /**
  * Cancels the payment at the provider, then in its record. If the provider refuses, the record gets the provider's
- * status. First drops an update not applied by the provider. Canceling a payment with manual capture claims an
- * empty draft, which blocks confirmations.
+ * status. First drops an update that the provider has not applied. If the payment has manual capture, first claims an
+ * empty draft, so no confirmation can start meanwhile.
  */
 export const cancelIntent = async (
   parts: IntentParts,
@@ -26,7 +26,8 @@ export const cancelIntent = async (
   const claimed = await parts.store.claimDraft(payment, asDraft(payment));
   if (!claimed) return standing(parts, payment);
   try {
-    // The payer may have confirmed in the browser. Only the merchant may release a hold.
+    // If the payer has confirmed in the browser, record the hold and cancel nothing. Only the merchant may release a
+    // hold.
     const canceled = (await readHold(parts, claimed)) ?? (await cancelAtProvider(parts, claimed, cause));
     return canceled === claimed ? payment : canceled;
   } finally {
@@ -34,7 +35,10 @@ export const cancelIntent = async (
   }
 };
 
-/** @throws DomainError PAYMENT_IN_PROGRESS if another request works on the payment */
+/**
+ * Returns the payment if another request has settled or held it.
+ * @throws DomainError PAYMENT_IN_PROGRESS if another request still works on the payment
+ */
 const standing = async ({ store }: IntentParts, { id }: VisiblePayment): Promise<VisiblePayment> => {
   const stands = await store.loadVisible(id);
   if (stands && (isSettled(stands.status) || stands.status === 'requires_capture')) return stands;
@@ -62,7 +66,7 @@ const cancelAtProvider = async (
   });
 };
 
-/** Stores an unrecorded hold. @returns undefined if nothing is held */
+/** Stores a hold that the provider reports and the record lacks. @returns undefined if nothing is held */
 const readHold = async (
   { deps, store, provider }: IntentParts,
   payment: VisiblePayment,

@@ -50,7 +50,10 @@ export const cancelPayment = async (
   return { data: paymentView(canceled, audience) };
 };
 
-/** The scope `payments:capture` permits the route, but only for a held payment. */
+/**
+ * Requires `payments:operate` of a merchant. The scope `payments:capture` also permits the route, but only for a held
+ * payment.
+ */
 const requireMayCancel = ({ asAdmin, caller }: Pick<ApiRequest, 'asAdmin' | 'caller'>): void => {
   if (asAdmin && !mayAsMerchant(caller, 'payments:operate')) throw scopeMissing('payments:operate');
 };

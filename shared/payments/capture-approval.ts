@@ -9,10 +9,10 @@ import type { VisiblePayment } from './payment.ts';
 import type { PaymentCommit, PaymentStore } from './payment-store.ts';
 import { claimAttempt } from './payment-versions.ts';
 
-/** Claims the capture for one function. The claim fails if the payment's organization was deleted. */
+/** Claims the capture, so only one function sends it. The claim fails if the payment's organization was deleted. */
 export const claimApproval = (payment: VisiblePayment, now: Instant): PaymentCommit => {
-  // The capture charges the payer's approved method. A wallet's payer may choose another method than the
-  // record's.
+  // The capture charges the method that the payer approved. With a wallet, the payer may have chosen another method
+  // than the record's, so only a card stays in the record.
   const claim = claimAttempt(payment, { method: useNone(payment.providerCustomerId) }, now);
   const { paymentMethodId, methodKind, lenderCustomerId, lenderCustomerRecordId } = payment;
   const card = { paymentMethodId, methodKind, lenderCustomerId, lenderCustomerRecordId };

@@ -61,7 +61,7 @@ export const changeMetadata = async (
   return { data: paymentView(changed.record, audienceOf(caller)) };
 };
 
-/** @throws DomainError INVALID_STATE */
+/** @throws DomainError INVALID_STATE if the payment is not final or its payer was erased */
 const requireFinal = ({ status, erasedAt }: VisiblePayment): void => {
   if (!isSettled(status)) {
     const message = 'The payment is not final; use PUT /payments/intents/{id}';

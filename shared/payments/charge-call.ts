@@ -66,7 +66,10 @@ export const makeAttempt = async (
 
 const isOpen = ({ status }: VisiblePayment): boolean => status === 'processing';
 
-/** Statuses in a read that prove a confirmation, such as in the payer's browser. The confirmation's outcome counts. */
+/**
+ * If a read reports one of these statuses, the payment was confirmed, for example in the payer's browser. The outcome
+ * of this confirmation then counts for the attempt.
+ */
 const UNDER_WAY_OR_SETTLED: readonly ReportedStatus[] = [
   'pending',
   'processing',
@@ -75,7 +78,7 @@ const UNDER_WAY_OR_SETTLED: readonly ReportedStatus[] = [
   'canceled',
 ];
 
-/** The found payment is undefined if the provider does not know it. */
+/** `find` returns undefined if the provider does not know the payment. */
 export const CHARGE_CALL: CallKind<
   ChargeParts,
   VisiblePayment,
@@ -123,7 +126,10 @@ export const CHARGE_CALL: CallKind<
 
 const FAILED = { failureCode: 'processing_error' } as const;
 
-/** Restores the payment before the claim. If another confirmation has changed the payment since, its outcome stays. */
+/**
+ * Restores the payment before the claim. If another confirmation has changed the payment since, the outcome of that
+ * confirmation stays.
+ */
 const takeBackClaim = async (
   { deps, store }: IntentParts,
   claim: VisiblePayment,
@@ -157,7 +163,7 @@ const recordReport = async (
   return { record: await settle(parts, payment, [status, reportedFields(report), report]) };
 };
 
-/** Some providers report a failed attempt only by the attempt's own id. */
+/** Stores the ids in the report, because some providers later report a failed attempt only by the attempt's own id. */
 const learnFrom = async (store: PaymentStore, payment: VisiblePayment, report: ProviderPayment): Promise<void> => {
   await Promise.all([store.learnIds(payment, reportedFields(report)), store.learnAttempt(payment, report.attemptRef)]);
 };
@@ -185,7 +191,8 @@ interface ChargeResult {
 const chargeAttempt = async (parts: ChargeParts, claim: VisiblePayment): Promise<ChargeResult> => {
   const { provider, verificationToken } = parts;
   const outcome = await sendAttempt(provider, claim, verificationToken);
-  // An invoice has only one intent. A spent intent means that the invoice is no longer open.
+  // The intent of a provider's invoice is never replaced, because an invoice has only one intent. If this intent is
+  // spent, the invoice is no longer open.
   const isReplaceable = claim.providerInvoiceId === undefined;
   if (outcome.kind !== 'refused' || outcome.reason !== INTENT_SPENT || !isReplaceable) return { claim, outcome };
   const idempotencyKey = `${creationKey(claim)}:${claim.attempt}`;

@@ -1,5 +1,6 @@
 /**
- * @module Payments started by the service for subscriptions. They use records, claims and keys like any other payment.
+ * @module Creates, charges and cancels the payments of subscriptions. A subscription's payment uses the same records,
+ * claims and keys as any other payment.
  */
 
 import { FIRST_LOOK_MS } from '../calls/call-times.ts';
@@ -34,12 +35,12 @@ export interface CollectRequest {
 
 export type CollectResult =
   | { readonly kind: 'payment'; readonly payment: VisiblePayment }
-  /** The provider refused the payment, so no record of it exists. */
+  /** The provider refused the payment. No record of the payment exists, or its record is withheld from readers. */
   | { readonly kind: 'refused'; readonly error: DomainError }
   /** The payment could not be created or claimed, or its provider did nothing. Nothing was charged. */
   | { readonly kind: 'not yet'; readonly error: DomainError };
 
-/** Makes one attempt at a payment, unless it must not be charged or an attempt is still open. */
+/** Makes one attempt to charge a payment, unless the payment must not be charged or an attempt is still open. */
 export const collect = async (deps: CollectDeps, wanted: CollectRequest): Promise<CollectResult> => {
   const store = paymentStore(deps.table, deps.now);
   const provider = await deps.providers.require(wanted.payment.providerId, 'payments');
@@ -58,7 +59,7 @@ export const collect = async (deps: CollectDeps, wanted: CollectRequest): Promis
   }
 };
 
-/** True if only the known attempts were made, and another attempt may be claimed. */
+/** True if only the attempts that the caller knows were made, and another attempt may be claimed. */
 const isUntried = (payment: VisiblePayment, { attempts }: CollectRequest): boolean =>
   payment.attempt === attempts && claimRefusal(payment) === undefined;
 
@@ -133,7 +134,7 @@ const chosenBy = ({ method, payment: { offSession, returnUrl } }: CollectRequest
   returnUrl,
 });
 
-/** Shows a withheld payment to its readers. Call it once the subscription is visible. */
+/** Shows a withheld payment to its readers. Call this function after the subscription has become visible. */
 export const publishPayment = async (deps: CollectDeps, id: string): Promise<void> => {
   await paymentStore(deps.table, deps.now).changeById(id, ({ withheld, ...shown }) =>
     withheld ? { ...shown, version: shown.version + 1, updatedAt: iso(deps.now()) } : undefined,

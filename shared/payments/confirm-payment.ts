@@ -35,7 +35,7 @@ type ConfirmRequest = ApiRequest<{ id: string }, unknown, ConfirmInput, VisibleP
 
 export interface ConfirmDeps extends MoneyDeps {
   /**
-   * The write conditions that a subscription's payment may still be paid.
+   * Returns write conditions that hold only while a subscription's payment may be paid.
    * @throws DomainError INVALID_STATE if the subscription no longer waits for the payment
    */
   readonly requireOpenPayment: (table: Table, payment: VisiblePayment) => Promise<readonly TransactionStep[]>;
@@ -146,7 +146,8 @@ const isOwnAttempt = (
 /** @returns false if the payment is held or paid already @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS */
 const requireClaimable = (payment: VisiblePayment, now: Instant): boolean => {
   const refusal = claimRefusal(payment);
-  // Due work cancels a payment after the reservation of its discount code has expired.
+  // A payment whose use of a discount code or place on a payment link has expired counts as canceled, because due work
+  // cancels it.
   if (refusal === 'canceled' || hasLostPlace(payment, now)) throw isCanceled();
   if (refusal === 'in progress') throw new DomainError('PAYMENT_IN_PROGRESS');
   return refusal === undefined;

@@ -1,4 +1,7 @@
-/** @module Creates a payment's intent and publishes the payment. Every try has the same key, so one intent exists. */
+/**
+ * @module Creates a payment's intent and publishes the payment. Every try has the same key, so the provider creates
+ * only one intent.
+ */
 
 import { runCreation } from '../calls/run-creation.ts';
 import { DomainError } from '../core/errors.ts';
@@ -22,7 +25,10 @@ export interface IntentParts {
   readonly provider: PaymentProvider;
 }
 
-/** The provider's key, the same for every try. A corrected request under the same Idempotency-Key gets another key. */
+/**
+ * The idempotency key for the provider, the same for every try. A corrected request under the same Idempotency-Key gets
+ * another key.
+ */
 export const creationKey = (payment: Payment): string =>
   `${payment.id}:create:${fingerprint(canonicalJson(intentRequest(payment))).slice(0, 12)}`;
 
@@ -30,7 +36,10 @@ interface Publication {
   /** Claims the first attempt with this method in the write that publishes the payment. */
   readonly claim?: ChosenMethod;
   readonly onlyIf?: readonly TransactionStep[];
-  /** True if no earlier call can have reached the provider. The record is then removed if this call did nothing. */
+  /**
+   * True if no earlier call can have reached the provider. If this call then certainly did nothing at the provider, the
+   * record is removed.
+   */
   readonly isFirstTry?: boolean;
 }
 
@@ -91,7 +100,10 @@ export const intentRequest = (payment: Payment): Omit<CreateIntent, 'idempotency
   ...(payment.captureMethod && { captureMethod: payment.captureMethod }),
 });
 
-/** A refusal of a field that the caller sent is a validation error; any other refusal is a provider error. */
+/**
+ * Maps a refusal to an error. A refused currency and an amount below the minimum have their own codes. A refusal of
+ * another field that the caller sent is a validation error. Any other refusal is a provider error.
+ */
 export const refusalError = (refusal: Omit<Refusal, 'kind'>): DomainError => {
   if (/^(payment_method|default_payment_method|card|token)/.test(refusal.parameter ?? '')) {
     const problem = {

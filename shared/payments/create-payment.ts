@@ -43,7 +43,7 @@ const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.payment + 5) * SECOND_MS;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
 
-/** The fields and steps added by a payment link to the create of its payment. */
+/** The fields and the transaction steps that a payment link adds when its payment is created. */
 export interface LinkedPayment {
   readonly fields: Pick<Payment, 'paymentLink' | 'linkReturnUrl'>;
   /** Steps in the transaction of the create. */
@@ -70,7 +70,10 @@ export const createPayment = async (
   return reply(deps, caller, { payment, isReplay: replayed });
 };
 
-/** A repeat gets its payment even if the discount code no longer applies, such as after its last use. */
+/**
+ * A repeated request gets the payment of the first request even if the discount code no longer applies, for example
+ * after the code's last use.
+ */
 const claimOf = async (deps: CreateDeps, request: CreateRequest, provider: PaymentProvider): Promise<Claim> => {
   try {
     const [, ...items] = request.alongside;
@@ -177,7 +180,8 @@ const withCustomer = async (
 ): Promise<Omit<Payment, 'id'>> => {
   const { caller, owner, http, idempotency } = request;
   if (draft.setupFutureUsage === undefined || draft.providerCustomerId !== undefined || !owner) return draft;
-  // A repeat creates no customer. Its payment has the customer of the first request, even if deleted since.
+  // A repeated request creates no customer. Its payment has the customer of the first request, even if that customer
+  // was deleted since.
   const earlier = await earlierOf(deps, request);
   if (earlier && isKeyInForce(earlier.createdAt, deps.now())) return draft;
   const forId = earlier?.id ?? idempotency?.scope ?? http.requestId;

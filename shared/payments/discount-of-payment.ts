@@ -14,7 +14,7 @@ export const paymentDiscountSchema = z.lazy(() =>
     ...redemptionFields,
     /** The code's part of the payment's discount. */
     cents: z.int(),
-    /** The tax without the code. */
+    /** The payment's tax before the code's discount. */
     fullTaxCents: z.int().optional(),
     /** When an unpaid payment returns its use of a limited code. */
     heldUntil: z.string().optional(),
@@ -55,7 +55,7 @@ export const redemptionsOf = (
 export const paymentDiscountView = ({ discount }: Discounted) =>
   discount && { code: discount.code, cents: discount.cents };
 
-/** The statuses of an unpaid payment without an attempt at the provider. */
+/** The statuses of an unpaid payment that has no attempt under way at the provider. */
 const UNPAID: readonly string[] = ['created', 'requires_payment_method', 'pending', 'failed'];
 
 /**
@@ -68,7 +68,10 @@ export const placeEnds = ({ status, discount, paymentLink, linkUntil = '' }: Hol
   return first === undefined || first > linkUntil ? first : linkUntil;
 };
 
-/** True if the payment's use or place has expired. Due work cancels the payment, so no payer may confirm it. */
+/**
+ * True if the payment's use of a discount code or its place on a payment link has expired. Due work cancels the
+ * payment, so no payer may confirm it.
+ */
 export const hasLostPlace = (payment: HoldsPlace, now: Instant): boolean => {
   const ends = placeEnds(payment);
   return ends !== undefined && instant(ends) <= now;

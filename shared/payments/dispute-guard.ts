@@ -1,4 +1,4 @@
-/** @module Prevents accidental refunds during an open dispute. The payer could get the money twice. */
+/** @module Prevents accidental refunds during an open dispute, because the payer could get the money twice. */
 
 import { DomainError } from '../core/errors.ts';
 import { isClosedDispute } from '../core/money-back.ts';
@@ -19,7 +19,10 @@ export const requireUndisputed = async (
   throw new DomainError('PAYMENT_DISPUTED', { details: await describeDispute(table, payment) });
 };
 
-/** The error of a refused refund. After a lost dispute the bank has already given the money back. */
+/**
+ * The error of a refund that the provider refuses because of a dispute. After a lost dispute the bank has already given
+ * the money back.
+ */
 export const refusedAsDisputed = async (
   table: Table,
   payment: Named,

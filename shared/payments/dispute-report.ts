@@ -1,6 +1,6 @@
 /**
- * @module Decides how a provider's report changes a dispute. Pure. Ignores a stale report. An event of the same time
- * moves the dispute only forward. A newer report always applies, even backward.
+ * @module Decides how a provider's report changes a dispute. The functions are pure. A stale report is ignored. An
+ * event with the time of the last report moves the dispute only forward. A newer report always applies, even backward.
  */
 
 import { isClosedDispute } from '../core/money-back.ts';
@@ -20,19 +20,24 @@ export type DisputeDecision = (
   | { readonly kind: 'apply'; readonly cause: DisputeCause }
   | { readonly kind: 'ignore'; readonly reason: 'stale' | 'no change' | 'same time' }
 ) & {
-  /** The same object if there is nothing to store. The version counts only changes that readers see. */
+  /**
+   * The next record; the same object if there is nothing to store. The version counts only changes that readers see.
+   */
   readonly next: Dispute;
   /** True if it is unclear whether the record or the report is newer. A new read of the provider decides. */
   readonly isUnclear: boolean;
 };
 
-/** Maximum difference between the provider's clock and ours. A time in whole seconds is the start of its second. */
+/**
+ * Maximum difference between the provider's clock and ours. It includes the fraction of a second that is missing from a
+ * time in whole seconds.
+ */
 const CLOCKS_DIFFER_MS = 5 * SECOND_MS;
 
 export const decideReport = (dispute: Dispute, seen: SeenDispute, now: Instant): DisputeDecision => {
   const fields = fieldsOf(dispute, seen.report, now);
   const isRead = seen.by === 'read';
-  // A read is never stale because of a stored time in the future.
+  // A stored time in the future must not make a read stale.
   const last = isRead ? Math.min(lastTime(dispute), now) : lastTime(dispute);
   const since = reportTime(seen) - last;
   if (isSame(dispute, fields)) {
@@ -62,7 +67,7 @@ type Fields = Pick<
 
 const fieldsOf = (was: Dispute | undefined, report: ProviderDispute, now: Instant): Fields => {
   const { status, currency, reason: said, evidenceDueBy: due } = report;
-  // A bank may dispute an amount with a fraction of a minor unit.
+  // Rounded, because a bank may dispute an amount with a fraction of a minor unit.
   const amountCents = Math.round(report.amountCents);
   // A field omitted in the report keeps its value.
   const reason = said === undefined ? was?.reason : (said ?? undefined);

@@ -1,6 +1,7 @@
 /**
  * @module The transition table of a dispute. A newer report may make any transition. For example, an inquiry becomes a
- * chargeback, or an appeal reverses a decision. A `tie` (same time) moves the dispute only forward in ORDER.
+ * chargeback, or an appeal reverses a decision. A report with the time of the last report (`tie`) moves the dispute
+ * only forward in ORDER.
  */
 
 import type { DisputeStatus } from '../core/money-back.ts';

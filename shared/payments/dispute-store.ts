@@ -1,4 +1,4 @@
-/** @module Stores disputes, one record per id at the provider. The payment changes in the same transaction. */
+/** @module Stores disputes, one record per id at the provider. A dispute's payment changes in the same transaction. */
 
 import type { Log } from '../core/logger.ts';
 import { isClosedDispute } from '../core/money-back.ts';
@@ -37,7 +37,7 @@ export const findReportedDispute = (
 
 const idOfReported = ({ payment, report }: ShownDispute): string => disputeIdOf(payment.providerId, report.disputeId);
 
-/** True if it is unclear whether the record or the report is newer. Read the provider then. */
+/** True if it is unclear whether the record or the report is newer. Then read the provider. */
 export const isUnclearReport = async (deps: DisputeDeps, reported: ReportedDispute): Promise<boolean> => {
   const dispute = await findReportedDispute(deps, reported);
   return dispute !== undefined && decideReport(dispute, reported, deps.now()).isUnclear;
@@ -124,7 +124,7 @@ const withDispute = (payment: VisiblePayment, { was, next }: Change, now: Instan
   };
 };
 
-/** A won or closed dispute took no money. */
+/** The disputes of the payment after this change. A won or closed dispute is left out, because it took no money. */
 const disputesWith = (payment: VisiblePayment, next: Dispute): VisiblePayment['disputes'] => {
   const others = (payment.disputes ?? []).filter(({ id }) => id !== next.id);
   const isLost = next.status === 'lost';
@@ -160,7 +160,9 @@ const logChange = ({ log }: DisputeDeps, { was, next }: Change): void => {
   });
 };
 
-/** Reminds an operator daily, within three days of the evidence's due time, until the dispute needs no response. */
+/**
+ * Reminds an operator once a day in the last three days before the evidence is due, while the dispute needs a response.
+ */
 export const runDueDispute = async (deps: DisputeDeps, disputeId: string): Promise<string> => {
   const dispute = await disputeRecords(deps).load(disputeId);
   if (!dispute) return 'gone';

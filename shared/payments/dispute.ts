@@ -28,9 +28,12 @@ export const disputeSchema = z.lazy(() =>
     /** The disputed capture, if the provider names it. */
     captureId: optional,
     closedAt: optional,
-    /** The last report's time, from the provider for an event, else the start of our read. */
+    /** The time of the last report: the provider's time for an event, or the start of our read. */
     reportedAt: optional,
-    /** The source of the last report. An event has the provider's clock, a read has ours. */
+    /**
+     * The source of the last report. The time of an event is by the provider's clock, and the time of a read is by
+     * ours.
+     */
     reportedBy: z.enum(['event', 'read']).optional(),
     /** The time of the next reminder to the operator that evidence is due soon. */
     remindAt: optional,
@@ -78,7 +81,8 @@ export const disputeShape: VersionedShape<Dispute> = {
     sort: listSort(dispute.createdAt, dispute.id),
     f: { s: dispute.status, p: dispute.providerId, e: dispute.evidenceDueBy },
   }),
-  // A later report without changes sets only `reportedAt` and `reportedBy`, not the version.
+  // A write also requires the `reportedAt` that was read, because a later report without changes sets only `reportedAt`
+  // and `reportedBy`, not the version.
   asRead: ({ version, reportedAt }) => [
     ...asVersion({ version }),
     reportedAt === undefined ? { lacks: 'reportedAt' } : { equals: ['reportedAt', reportedAt] },

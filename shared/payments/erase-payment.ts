@@ -32,7 +32,7 @@ const MAX_STEPS = 100;
 /** Refunds, disputes and aliases beyond this number are removed after the payment. */
 const MAX_BESIDE = 40;
 
-/** True while money is under way to or from the payer. The outcome needs the record. */
+/** True while money is under way to or from the payer. The record then stays, because the outcome must be stored. */
 const isInFlight = (payment: VisiblePayment): boolean =>
   IN_FLIGHT.includes(payment.status) || moneyAccount(payment).refunding > 0 || openDisputesOf(payment).length > 0;
 
@@ -113,7 +113,10 @@ const historyOf = async (table: Table, id: string): Promise<readonly HistoryItem
   return entries.toSorted((one, other) => Number(one.refund !== undefined) - Number(other.refund !== undefined));
 };
 
-/** The refund changes up to this version. The history may still lack the last change. */
+/**
+ * The changes of refunds up to this version. The history may still lack the last change, so this change comes from the
+ * payment.
+ */
 const refundsIn = (payment: Payment, history: readonly HistoryItem[]): readonly CountedRefund[] => {
   const { sk } = historyKey({ kind: 'PAY', id: payment.id }, payment.version);
   const counted = history.map(({ refund }) => refund).filter((refund) => refund !== undefined);

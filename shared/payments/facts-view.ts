@@ -1,6 +1,6 @@
 /**
- * @module The views of a payment's facts. Only platform admins see the provider's fees. `settlementFor` alone decides
- * this.
+ * @module The views of a payment's facts. Only the audience `staff` (the merchant) sees the provider's fees.
+ * `settlementFor` alone decides this.
  */
 
 import * as z from 'zod';
@@ -11,7 +11,7 @@ import { once } from '../core/once.ts';
 import type { MethodDetails, Settlement } from '../core/payment-facts.ts';
 import type { Payment } from './payment.ts';
 
-/** The method in events. Views for readers add the card's expiry. */
+/** The view of a payment's method in events. The views in responses add the card's expiry. */
 export const eventDetailsView = (details: MethodDetails | undefined) =>
   details === undefined
     ? null
@@ -41,7 +41,7 @@ export const methodDetailsView = (details: MethodDetails | undefined) => {
   return view && { ...view, expiry_month: details?.expiryMonth ?? null, expiry_year: details?.expiryYear ?? null };
 };
 
-/** Set while the payment is failed. */
+/** The decline of a failed payment; null in every other status. */
 export const declineView = ({ status, failureCode, decline }: Payment) =>
   status !== 'failed' || failureCode === undefined
     ? null
@@ -52,7 +52,7 @@ export const declineView = ({ status, failureCode, decline }: Payment) =>
         ...adviceOn(failureCode, decline),
       };
 
-/** The settlement for platform admins, null if unknown. Everyone else gets no such field. */
+/** The settlement for the merchant, null if unknown. The views for payers lack this field. */
 export const settlementFor = (audience: Audience, { settlement }: { readonly settlement?: Settlement | undefined }) =>
   audience === 'staff' ? { settlement: settlementView(settlement) } : {};
 
@@ -159,7 +159,7 @@ export const settlementViewSchema = /* @__PURE__ */ once(() =>
     .meta({ id: 'Settlement', description: "The merchant's fee and net amount. Only the merchant sees them." }),
 );
 
-/** The fields of a payment's view. */
+/** The schemas of the facts in a payment's view. */
 export const paymentFactSchemas = () => ({
   payment_method_details: detailsViewSchema()
     .nullable()

@@ -1,6 +1,6 @@
 /**
- * @module The first successful payment of each payer, which counts new payers. One item per payer stores the payment's
- * id, so a repeat of the stream finds the same payment.
+ * @module Finds each payer's first successful payment, to count new payers. One item per payer stores the payment's id,
+ * so a repeated stream record finds the same payment.
  */
 
 import { ownerOfRecord } from '../access/record-kind.ts';
@@ -11,7 +11,7 @@ import type { Payment } from './payment.ts';
 
 const payerKeyOf = (payment: Payment): Key | undefined => {
   const owner = ownerOfRecord(payment);
-  // An erased guest has no e-mail address, so no other payment can be matched to the guest.
+  // An erased guest has no key. Without an e-mail address, no other payment can be matched to the guest.
   const isNamed = owner && (owner.kind !== 'guest' || payment.guestEmail !== undefined);
   return isNamed ? payerKey(payerOfDiscount(owner)) : undefined;
 };

@@ -1,4 +1,7 @@
-/** @module The account of a payment: its held, captured, refunded and lost amounts. All readers of amounts use it. */
+/**
+ * @module The account of a payment: its held, captured, refunded and lost amounts. All readers of amounts use this
+ * account.
+ */
 
 import type { Payment } from './payment.ts';
 
@@ -16,7 +19,7 @@ export interface MoneyAccount {
   readonly disputed: number;
   /** The sum of the lost disputes. */
   readonly lost: number;
-  /** What can be refunded now. */
+  /** The amount that can be refunded now. */
   readonly refundable: number;
 }
 

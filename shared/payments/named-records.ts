@@ -29,12 +29,17 @@ interface Creating {
   readonly discount_code?: string | null | undefined;
 }
 
-/** The items of the owner's customer at the provider and of the discount code, as read by a create. */
+/**
+ * The keys of the items that a create reads: those of the customer of the owner at the provider, and those of the
+ * discount code.
+ */
 export const alongsideCreate = (owner: Owner, body: Creating): readonly Key[] => [
   customerPointerKey(owner, body.provider_id ?? 'provider_a'),
   ...codeKeysOf(owner, body.discount_code),
 ];
 
-/** The payment method of a request: our id, the provider's id of a saved method, or a one-time token. */
+/**
+ * The payment method that a request names by our id, by the provider's id of a saved method, or by a one-time token.
+ */
 export const methodsUsedBy = ({ payment_method_id: id }: Pick<Naming, 'payment_method_id'>): readonly NamedRecord[] =>
   id ? [{ kind: paymentMethodRecord, id }] : [];

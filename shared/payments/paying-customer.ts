@@ -1,7 +1,7 @@
 /**
  * @module The customer at the provider whose method a payment charges. If a member lends a saved method to an
- * organization, the payment stores the lender's customer next to its own customer. A method saved by the payment is
- * always attached to its own customer.
+ * organization, the payment stores the lender's customer next to its own customer. A method that a payment saves is
+ * always attached to the payment's own customer.
  */
 
 import type * as z from 'zod';
@@ -52,6 +52,6 @@ export const payingCustomerIdOf = (payment: Held): string | undefined =>
 export const savesMethod = ({ setupFutureUsage, paymentMethodId }: Payment): boolean =>
   setupFutureUsage === 'off_session' && paymentMethodId === undefined;
 
-/** True if an earlier attempt may have set a lender's customer on the provider's intent. */
+/** True if this attempt or an earlier attempt may set a lender's customer on the provider's intent. */
 export const mayNameOtherCustomer = (payment: Payment): boolean =>
   lenderOf(payment) !== undefined || (savesMethod(payment) && (payment.attempt > 1 || payment.released !== undefined));

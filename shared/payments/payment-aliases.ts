@@ -31,7 +31,11 @@ export interface AliasedChange {
   readonly after: Payment;
 }
 
-/** A commit and its aliases are written in parallel, so a crash may lose aliases. @returns how many aliases it wrote */
+/**
+ * Writes missing aliases of these changes. A commit and its aliases are written in parallel, so a crash may lose
+ * aliases.
+ * @returns how many aliases it wrote
+ */
 export const repairAliases = async (table: Table, changes: readonly AliasedChange[]): Promise<number> => {
   const aliases = changes.flatMap(({ before, after }) => newAliases(before, after));
   return aliases.length === 0 ? 0 : fillAliases(table, aliases);

@@ -1,7 +1,7 @@
 import type { ProviderCapture, ProviderHold, ReportedStatus } from '../providers/payment-port.ts';
 import { type Payment, type VisiblePayment, withDraft } from './payment.ts';
 
-/** The amount in a provider's response or event; undefined if the provider sends no amount. */
+/** The amount in a provider's response or event. `amountCents` is undefined if the provider sends no amount. */
 export interface ReportedAmount {
   readonly amountCents: number | undefined;
   readonly currency: string | undefined;
@@ -12,7 +12,8 @@ export interface ReportedAmount {
 
 /**
  * Matches a report's amount with the payment. Every report is checked here.
- * @returns the payment as stored if the amount matches, else with its draft if that matches; undefined otherwise
+ * @returns the payment as stored if the amount matches, or with its draft if only the draft matches; undefined if
+ * neither matches
  */
 export const matchAmount = (payment: VisiblePayment, reported: ReportedAmount): VisiblePayment | undefined => {
   const updated = payment.draft && withDraft(payment, payment.draft);
@@ -37,8 +38,8 @@ export const findMismatch = (
 };
 
 /**
- * A capture may take less than the held amount, and a provider may lower the held amount. A capture's amount never
- * changes, but further captures may add to it.
+ * True if the report's amount fits the payment. A capture may take less than the held amount, and a provider may lower
+ * the held amount. The captured amount never falls, but further captures may add to it.
  */
 const isAmountOf = (payment: Amounts, amountCents: number, { status, hold, captures }: ReportedAmount): boolean => {
   const { captureMethod, totalCents, authorizedCents } = payment;

@@ -11,7 +11,7 @@ const isFinal = (status: PaymentStatus): boolean => isSettled(status) || status 
 
 export type EventDecision =
   | { readonly kind: 'apply'; readonly status: PaymentStatus }
-  /** The event has the record's status. It may still have new facts. */
+  /** The event has the record's status. The event may still have new facts. */
   | { readonly kind: 'same' }
   | { readonly kind: 'ignore'; readonly reason: 'stale' | 'backward' | 'names no hold'; readonly reconcile: boolean }
   /** The event contradicts a settled record, so read the provider once. */
@@ -58,7 +58,10 @@ export type ReadDecision =
   /** The provider has not received our claim. */
   | { readonly kind: 'not reached' };
 
-/** Stores the status of an authoritative read, even backward. Leaving a final status is an anomaly. */
+/**
+ * Decides to store the status of an authoritative read, even if the status moves backward. Leaving a final status is an
+ * anomaly.
+ */
 export const decideRead = (
   payment: VisiblePayment,
   report: { readonly status: ReportedStatus; readonly attemptRef: string | undefined },
@@ -67,10 +70,11 @@ export const decideRead = (
     return { kind: 'not reached' };
   }
   const { holdCall } = payment;
-  // The bank has not decided on the capture yet.
+  // A capture that is processing changes nothing yet, because the bank has not decided.
   if (holdCall?.kind === 'capture' && report.status === 'processing') return { kind: 'same' };
   if (report.status === payment.status) return { kind: 'same' };
-  // After a decline in the browser, the payer may pay with another card.
+  // A hold after a failed attempt is no anomaly, because the payer may pay with another card after a decline in the
+  // browser.
   const isRetried = payment.status === 'failed' && report.status === 'requires_capture';
   const undone = isFinal(payment.status) && !isFinal(report.status) && !isRetried;
   const swapped = isSettled(payment.status) && isFinal(report.status);

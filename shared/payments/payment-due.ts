@@ -11,7 +11,7 @@ import { confirmationEnds, type Payment, secretEnds, wantsMethodSaved } from './
 
 /**
  * The statuses in which a lookup may be due. For a held payment, a capture, a release or an event causes the lookup.
- * For a failed payment, an event does.
+ * For a failed payment, an event causes the lookup.
  */
 const LOOKED_UP: readonly Payment['status'][] = ['creating', 'processing', 'pending', 'requires_capture', 'failed'];
 
@@ -32,12 +32,15 @@ export const nextPaymentDue = (payment: Payment): string | undefined => {
   return times.sort()[0];
 };
 
-/** Every lookup of a stuck payment logs a warning. A pending payment is never stuck, because it expires. */
+/**
+ * True if the payment has been open for too long. Every lookup then logs a warning. A pending payment is never stuck,
+ * because it expires.
+ */
 export const isStuck = (payment: Payment, looked: LookResult, now: Instant): boolean =>
   mayBeStuck(payment) &&
   isStuckSince(instant(payment.holdCall?.claimedAt ?? payment.claimedAt ?? payment.createdAt), looked, now);
 
-/** True if the payment has an open call. */
+/** True if the payment has an open call: its creation, an attempt, a capture or a release. */
 export const mayBeStuck = ({ status, holdCall }: Payment): boolean =>
   status === 'creating' || status === 'processing' || holdCall !== undefined;
 

@@ -1,4 +1,7 @@
-/** @module The events of a payment's change. They depend only on the two versions, so repeats have the same ids. */
+/**
+ * @module The events of a change of a payment. The events depend only on the versions before and after the change, so a
+ * repeat makes events with the same ids.
+ */
 
 import { isClosedDispute, type RefundStatus } from '../core/money-back.ts';
 import { type BusEvent, type CanonicalEvent, canonicalBusEvent, orderView, payerOf } from '../platform/bus-event.ts';
@@ -11,9 +14,9 @@ import { isShown, type Payment, type PaymentStatus, type VisiblePayment } from '
 
 export const paymentEvents = (before: Payment | undefined, after: Payment): readonly BusEvent[] => {
   if (!isShown(after) || before?.version === after.version) return [];
-  // A claim taken back restores an already published status.
+  // Taking back a claim publishes nothing, because the restored status was already published.
   if (after.cause === 'release') return [];
-  // The lost record of a restored payment was already published, and imports publish no payments.
+  // A restore publishes nothing, because the lost record was already published. An import publishes no payments.
   if (after.cause === 'restore' || after.cause === 'import') return [];
   if (after.cause === 'refund') return refundEvents(after);
   if (after.cause === 'dispute') return disputeEvents(after);
@@ -33,7 +36,8 @@ const addedTo = (was: VisiblePayment | undefined, { totalCents }: VisiblePayment
 
 /** @param was the payment before; undefined if it was not visible */
 const namesOf = (was: VisiblePayment | undefined, after: VisiblePayment): readonly CanonicalEvent[] => {
-  // A billing provider reports each failed attempt at an invoice, with no other status in between.
+  // A further failed attempt has its own event. A billing provider reports each failed attempt at an invoice, with no
+  // other status in between.
   const failsAgain = was !== undefined && after.status === 'failed' && was.attempt < after.attempt;
   const entered = was?.status !== after.status || failsAgain ? STATUS_EVENT[after.status] : undefined;
   const isOfHold = entered !== 'payment.released' || was?.status === 'requires_capture';
@@ -50,7 +54,7 @@ const namesOf = (was: VisiblePayment | undefined, after: VisiblePayment): readon
   ];
 };
 
-/** The event of a capture or a release failing after the API response had left its outcome open. */
+/** The event of a capture or a release that failed after the API response had left its outcome open. */
 const failureOf = (was: VisiblePayment | undefined, after: VisiblePayment): CanonicalEvent | undefined =>
   was?.holdCall && !after.holdCall && after.holdFailure ? FAILURE_OF[after.holdFailure.call].event : undefined;
 
@@ -62,7 +66,10 @@ const STATUS_EVENT: Readonly<Partial<Record<PaymentStatus, CanonicalEvent>>> = {
   canceled: 'payment.released',
 };
 
-/** Includes the currently known details of the method, without the expiry date. */
+/**
+ * The data of an event about the payment itself. Except payment.created, every such event has the details of the method
+ * known by then, without the expiry date.
+ */
 const dataFor = (name: CanonicalEvent, payment: VisiblePayment) => ({
   ...dataOf(payment),
   ...(name !== 'payment.created' && { payment_method_details: eventDetailsView(payment.details) }),
@@ -122,7 +129,7 @@ const disputeEvents = (payment: VisiblePayment): readonly BusEvent[] => {
 };
 
 /**
- * The event of a changed dispute, if any. Publishes each opening and each decision, also a later decision. A dispute
+ * The event of a changed dispute, if any. Each opening and each decision has an event, also a later decision. A dispute
  * closed in its first report has only the closed event. A new reason and the move to review have no event.
  */
 const disputeEventOf = ({ status, was, termsChanged }: NonNullable<Payment['dispute']>): CanonicalEvent | undefined => {

@@ -14,7 +14,7 @@ import { HOLD_ENDS, holdCallSchema, holdFailureSchema } from './holds/hold-recor
 
 const optional = z.string().optional();
 
-/** The method that the payment charges, and the customer at the provider that holds it. */
+/** The method that the payment charges, and the customer who holds this method at the provider. */
 export const methodGroup = z.lazy(() =>
   z.object({
     customerId: optional,
@@ -45,7 +45,7 @@ export const attemptGroup = z.lazy(() =>
     priorAttemptRefs: z.array(z.string()).optional(),
     attemptRef: optional,
     failureCode: z.enum(DECLINE_CODES).optional(),
-    /** The payer is absent during the attempt. */
+    /** Set if the payer is absent during the attempt. */
     offSession: z.literal(true).optional(),
     nextAction: z
       .object({ type: z.enum(['use_provider_sdk', 'redirect_to_url']), url: z.string().optional() })
@@ -82,7 +82,7 @@ export const holdGroup = z.lazy(() =>
     capturableCents: z.int().optional(),
     /** When the provider ends the hold. */
     captureBefore: optional,
-    /** Until then the provider guarantees the capture; only PayPal names this time. */
+    /** The provider guarantees a capture until this time. Only PayPal names this time. */
     guaranteedUntil: optional,
     /** The capture or the release that is under way or has an unknown outcome. */
     holdCall: holdCallSchema.optional(),
@@ -113,16 +113,16 @@ export const moneyBackGroup = z.lazy(() =>
     refundedCents: z.int().optional(),
     /** The number of the refunds that succeeded. */
     refundedCount: z.int().optional(),
-    /** The sum of the pending refunds. It is reserved, so all refunds together never exceed the total. */
+    /** The sum of the pending refunds. This sum is reserved, so all refunds together never exceed the total. */
     refundingCents: z.int().optional(),
     /** The open and the lost disputes, ordered by id. */
     disputes: z
       .array(
         z.object({
           id: z.string(),
-          /** The payment's total for a dispute in another currency. */
+          /** The disputed amount. For a dispute in another currency, the payment's total. */
           amountCents: z.int(),
-          /** The disputed capture of a payment with several. */
+          /** The disputed capture of a payment with several captures. */
           captureId: optional,
           /** When the dispute was lost; undefined while it is open. */
           lostAt: optional,
@@ -163,7 +163,7 @@ export const causeGroup = z.lazy(() =>
   }),
 );
 
-/** The fields that every version sets. The refund and the dispute are kept only if they caused the version. */
+/** The fields that every version sets. They clear the refund or the dispute that caused an earlier version. */
 export const versionAfter = <Cause extends string>(
   record: { readonly version: number },
   cause: Cause,
@@ -187,9 +187,9 @@ export const valuesIn = <R extends object, Shape extends z.ZodRawShape>(
   // Sound, because the entries are those of the group.
   Object.fromEntries(namesIn(group).map((name) => [name, record[name as keyof R]])) as Pick<R, keyof Shape & keyof R>;
 
-/** Every field of the group, without a value. */
+/** Every field of the group, with the value undefined. */
 export const blank = <Shape extends z.ZodRawShape>(
   group: Group<Shape>,
 ): { readonly [Name in keyof Shape]: undefined } =>
-  // Sound, as above.
+  // Sound, because the entries are the fields of the group.
   Object.fromEntries(namesIn(group).map((name) => [name, undefined])) as { [Name in keyof Shape]: undefined };

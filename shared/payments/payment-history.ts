@@ -1,4 +1,6 @@
-/** @module A payment version's additions to history, counters and sums, in one transaction, once per version. */
+/**
+ * @module Adds each version of a payment to the history, the counters and the sums, in one transaction and only once.
+ */
 
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { utcDay } from '../core/time.ts';
@@ -24,7 +26,7 @@ export interface Projection {
 /**
  * @param spread chooses the shard of the sums of all payments; any shard is right, because readers add the shards up
  * @param isFirst true if the payment is the first of its payer that succeeded
- * @returns undefined if readers do not see the change
+ * @returns undefined if the change adds no version, or if the payment has no intent yet
  */
 export const projectionOf = (
   before: Payment | undefined,
@@ -85,7 +87,7 @@ const discountEntry = (before: Payment | undefined, after: Payment) => {
 
 const NO_CODE = { code: null, cents: 0 };
 
-/** The steps for several versions put each absent history entry, and update each counter or sum once. */
+/** The steps for several versions. Each history entry must be absent, and each counter or sum gets one update. */
 export const projectionSteps = (projections: readonly Projection[]): readonly TransactionStep[] => [
   ...projections.map(({ history }): TransactionStep => ({ put: history, if: [{ absent: true }] })),
   ...updates(projections.flatMap(({ shares }) => shares)),

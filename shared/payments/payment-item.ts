@@ -1,4 +1,4 @@
-/** @module The shape of a payment's item, with its list keys, its conditions, its due time and its end. */
+/** @module The shape of a payment's item, with its list keys, its write conditions, its due time and its ttl. */
 
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { cutText, normalizedEmail } from '../core/text.ts';
@@ -18,7 +18,7 @@ const payersEmail = ({ guestEmail, userEmail }: Payment): string | undefined => 
   return email === undefined ? undefined : normalizedEmail(email);
 };
 
-/** The fields that lists filter by, in addition to `sort`; short names, because every change writes them. */
+/** The fields that lists filter by, in addition to `sort`. Their names are short, because every change writes them. */
 const listFields = (payment: Payment) => ({
   s: payment.status,
   a: payment.totalCents,
@@ -54,13 +54,13 @@ const attributesOf = (payment: Payment): Item => {
   };
 };
 
-/** The conditions that the draft has not changed since it was read. */
+/** Conditions that hold only if the draft has not changed since the payment was read. */
 export const draftGuard = ({ draft, draftBusyUntil: until }: Payment): readonly Clause[] => {
   if (!draft) return [{ lacks: 'draft' }];
   return [{ has: 'draft' }, until === undefined ? { lacks: 'draftBusyUntil' } : { equals: ['draftBusyUntil', until] }];
 };
 
-/** Without this condition, the write would remove the expiry of a newer link. */
+/** Requires the expiry of the link that was read. Otherwise, the write would remove the expiry of a newer link. */
 const linkGuard = ({ linkUntil }: Payment): readonly Clause[] =>
   linkUntil === undefined ? [{ lacks: 'linkUntil' }] : [{ equals: ['linkUntil', linkUntil] }];
 

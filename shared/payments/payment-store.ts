@@ -115,7 +115,7 @@ export const paymentStore = (table: Table, now: Now) => {
   };
 };
 
-/** The writes to a payment not yet at the provider. */
+/** The writes to a payment that does not exist at the provider yet. */
 const creations = (table: Table) => {
   const removeCreating = (id: string): Promise<Written> =>
     table.remove(paymentKey(id), [{ equals: ['status', 'creating'] }]);
@@ -160,7 +160,10 @@ const drafts = (table: Table, now: () => Instant) => {
     return written.ok ? { ...payment, ...patch } : undefined;
   };
 
-  /** Holds a draft that no function works on. @returns the current payment; undefined if another function holds it */
+  /**
+   * Holds a draft that no function works on.
+   * @returns the current payment; undefined if another function holds the draft
+   */
   const holdDraft = async (payment: VisiblePayment): Promise<VisiblePayment | undefined> => {
     const { draftBusyUntil: until } = payment;
     if (until !== undefined && instant(until) > now()) return undefined;
@@ -178,7 +181,10 @@ const drafts = (table: Table, now: () => Instant) => {
   return { claimDraft, holdDraft, releaseDraft, dropDraft };
 };
 
-/** Schedules lookups at the provider without a new version, because readers do not see them. */
+/**
+ * The writes about reads of the provider: the next lookup, the count of reads for facts, and the id of the attempt.
+ * These writes add no version, because readers do not see them.
+ */
 const lookups = (table: Table, now: Now) => {
   const { setTimes } = recordTimes({ table }, paymentShape(now));
 
@@ -220,7 +226,10 @@ interface Advance {
   readonly facts: Partial<Payment>;
 }
 
-/** Commits a status reported by the provider. If another commit was faster, the later status in ORDER stays. */
+/**
+ * Commits a status that the provider reports. If another commit was faster, this status applies only to the same
+ * attempt, and only if it is later in ORDER.
+ */
 export const advanceStored = async (
   store: PaymentStore,
   payment: VisiblePayment,

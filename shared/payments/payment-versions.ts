@@ -29,7 +29,7 @@ export interface Move {
   readonly to: PaymentStatus;
   readonly now: Instant;
   readonly cause: HistoryCause;
-  /** The provider's report that caused the version. It sets the hold and the captured amount. */
+  /** The provider's report that caused the version. The report sets the hold and the captured amount. */
   readonly reported?: ReportedAmount | undefined;
 }
 
@@ -66,7 +66,7 @@ export const advancePayment = (
   };
 };
 
-/** Keeps a scheduled lookup. */
+/** Keeps a scheduled lookup, or schedules the first lookup. */
 const lookupOf = ({ reconcileAt, reconcileStep }: Payment, now: Instant): Pick<Payment, keyof typeof NO_LOOKUP> => ({
   reconcileAt: reconcileAt ?? iso(lookTime(now, 0)),
   reconcileStep: reconcileStep ?? 0,
@@ -106,7 +106,7 @@ export const applyDraft = (
   };
 };
 
-/** The fields for the provider to find the payment. */
+/** The fields by which the provider finds the payment. */
 export const providerReference = (payment: Payment): KnownPayment => ({
   intentId: payment.providerIntentId ?? '',
   attemptRef: payment.attemptRef,
@@ -191,7 +191,7 @@ const PERSON = {
   guestNetwork: undefined,
 } as const;
 
-/** The caller's free texts and URLs, possibly with personal data. */
+/** The caller's free texts and URLs, which may contain personal data, and the fields for the payer's browser. */
 const TEXTS = {
   description: undefined,
   concept: undefined,

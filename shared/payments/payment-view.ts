@@ -247,7 +247,7 @@ const discountSchemas = () => ({
     .describe('The discount without the part of the code, in minor units; present with a code.'),
 });
 
-/** The payment's owner and purpose. */
+/** The schemas of the payment's owner and of the subject of the payment. */
 const boughtSchemas = () => ({
   organization_id: optionalText.describe('The organization that owns the payment; absent for a personal payment.'),
   project_id: optionalText.describe('The project of the payment; absent if it has none.'),

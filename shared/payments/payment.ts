@@ -1,7 +1,7 @@
 /**
  * @module One intent to collect an amount, and its outcome. total = subtotal + tax − discount. At most one attempt is
- * under way. The version counts visible changes only. Until the intent exists, the status is `creating`, hidden from
- * readers.
+ * under way. The version counts visible changes only. Until the intent exists, the status is `creating`, and readers do
+ * not see the payment.
  */
 
 import * as z from 'zod';
@@ -101,10 +101,12 @@ export const BILLING_REASONS = [
 
 export type Draft = z.infer<typeof draftSchema>;
 
-/** A draft without changes. */
+/** The draft that equals the current fields of the payment. */
 export const asDraft = (payment: Draft): Draft => draftSchema.parse(payment);
 
-/** The fields that only requests change. The method is not among them, because the provider may report another. */
+/**
+ * The fields that only requests change. The method is not among them, because the provider may report another method.
+ */
 export const termsOf = (payment: Draft): Omit<Draft, 'methodRef' | 'methodKind'> =>
   draftSchema.unwrap().omit({ methodRef: true, methodKind: true }).parse(payment);
 
@@ -120,7 +122,7 @@ export const paymentSchema = z.lazy(() =>
 
     ...ownerColumns,
     ...networkColumn,
-    /** E-mail of the session that created the payment. */
+    /** The e-mail address of the session that created the payment. */
     userEmail: optional,
     guestName: optional,
     guestPhone: optional,
@@ -138,7 +140,7 @@ export const paymentSchema = z.lazy(() =>
 
     /** An update to which the provider has not responded yet. */
     draft: draftSchema.optional(),
-    /** Until then only one function works on the draft. */
+    /** Only one function works on the draft until this time. */
     draftBusyUntil: optional,
     /** The payment's version at the claim of the draft; part of the draft's idempotency key. */
     draftVersion: z.int().optional(),
@@ -154,7 +156,7 @@ export const paymentSchema = z.lazy(() =>
     paymentLink: paymentLinkUseSchema.optional(),
     /** Expiry of the latest link to the payment's hosted page. The payment waits for its payer until then. */
     linkUntil: optional,
-    /** Where the hosted page sends the payer afterwards. */
+    /** The URL to which the hosted page sends the payer after the payment. */
     linkReturnUrl: optional,
     /** Counts claims taken back. The count is part of the attempt's idempotency key. */
     released: z.int().optional(),
@@ -178,7 +180,7 @@ export const paymentSchema = z.lazy(() =>
 
     /** Hash of the request that created the payment, if the request had an Idempotency-Key. */
     requestHash: optional,
-    /** Until then a retry of the create waits for the function that runs the create. */
+    /** A retry of the create waits until this time for the function that runs the create. */
     busyUntil: optional,
   }),
 );
@@ -202,7 +204,7 @@ export const storedFields = (payment: Payment, isListed: boolean): StoredFields 
 
 const ISO_LENGTH = '2000-01-01T00:00:00.000Z'.length;
 
-/** The item's attributes to derive omitted fields from. `f` has the lists' filter fields. */
+/** The attributes of an item from which the omitted fields are derived. `f` has the filter fields of the lists. */
 interface Followed extends z.infer<typeof makerSchema> {
   readonly pk: string;
   readonly sort?: string;
@@ -279,7 +281,7 @@ export const confirmationEnds = ({ linkUntil }: Payment, from: string): Instant 
 /** The statuses in which the payer can start or continue to pay in the browser. */
 export const PAYABLE: readonly PaymentStatus[] = ['created', 'requires_payment_method', 'pending', 'failed'];
 
-/** The client secret; undefined after its 24 h, even if the item still has it. */
+/** The client secret; undefined 24 h after the payment's creation, even if the item still has the secret. */
 export const liveSecret = (payment: Payment, now: Instant): string | undefined =>
   now < instant(payment.createdAt) + CLIENT_SECRET_LIFETIME_MS ? payment.clientSecret : undefined;
 

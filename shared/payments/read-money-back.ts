@@ -38,7 +38,10 @@ export const readRefundsOf = async (parts: MoneyBackParts): Promise<Unread> => {
   return undefined;
 };
 
-/** False for an unrecorded capture. With it, the provider took more than was authorized. */
+/**
+ * True unless the record lacks this capture. The record lacks a capture with which the provider took more than was
+ * authorized.
+ */
 const isCapture = (
   { captureMethod, captures, providerPaymentId }: VisiblePayment,
   captureId: string | undefined,
@@ -55,7 +58,7 @@ export interface DisputesRead {
   readonly recorded: ReadonlyMap<string, RecordedDispute>;
 }
 
-/** A second read settles an unclear order. A third is for a dispute that changes during the second. */
+/** A second read settles an unclear order. A third read is for a dispute that changes during the second read. */
 const MOST_READS = 3;
 
 /** Reads and stores the disputes of a payment. Reads again if the order of the reports is unclear. */

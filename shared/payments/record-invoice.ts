@@ -1,5 +1,5 @@
 /**
- * @module Records the payment of an invoice collected by the provider. The service never charges the payment itself.
+ * @module Records the payment of an invoice that the provider collects. The service never charges the payment itself.
  * Repeated and unordered reports move the payment only forward.
  */
 
@@ -20,7 +20,7 @@ export type InvoiceResult =
   | { readonly kind: 'payment'; readonly payment: VisiblePayment }
   /** The payment's id is taken by another invoice, so nothing is stored. */
   | { readonly kind: 'taken' }
-  /** The invoice's amount or currency differs from the expected one, so nothing is stored. */
+  /** The invoice's amount or currency differs from the expected amount or currency, so nothing is stored. */
   | { readonly kind: 'mismatch'; readonly reason: string };
 
 export interface InvoiceRequest {
@@ -108,7 +108,10 @@ export const cancelUncollected = async (deps: CollectDeps, id: string, invoiceId
   await store.change(found, (current) => cancelVoid(deps, current));
 };
 
-/** Cancels the payment, as the intent's event does. The provider has canceled the intent together with the invoice. */
+/**
+ * Cancels the payment, as the event of the intent's cancellation does. The provider has canceled the intent together
+ * with the invoice.
+ */
 const cancelVoid = ({ now }: CollectDeps, current: VisiblePayment): VisiblePayment | undefined =>
   isAhead(current.status, 'canceled')
     ? advancePayment(current, { to: 'canceled', now: now(), cause: 'event' })
@@ -145,7 +148,8 @@ const paymentOf = (
     clientSecret: invoice.clientSecret,
     nextAction: invoice.nextAction,
   };
-  // If the intent was canceled, its event came before this payment existed and had no effect.
+  // A void invoice makes a canceled payment. The event of the canceled intent came before this payment existed and had
+  // no effect.
   const to = invoice.isVoid ? 'canceled' : invoice.status;
   return advancePayment(unseen, { to, now: deps.now(), cause }, { decline: invoice.decline });
 };

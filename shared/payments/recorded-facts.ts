@@ -1,7 +1,7 @@
 /**
  * @module The facts in a payment's record and the reads that complete them. A report adds facts to its attempt, and
- * never removes known facts. After its success or failure, a payment is read again later, at most three times,
- * while its facts are incomplete. No request of a payer waits for these reads.
+ * never removes known facts. After its success, its failure or the start of its hold, a payment is read again at most
+ * three times, while its facts are incomplete. No request of a payer waits for these reads.
  */
 
 import type { MethodDetails, PaymentFacts } from '../core/payment-facts.ts';
@@ -32,7 +32,7 @@ export const afterFactLook = ({ factsAt, factLooks = 0 }: FactLooks): FactLooks 
   return { factsAt: iso(instant(factsAt) - current + next), factLooks: factLooks + 1 };
 };
 
-/** The condition that no other run has claimed the due read for facts. */
+/** A condition that fails if another run has claimed the due read for facts. */
 export const sameFactLook = ({ factsAt }: FactLooks): readonly Clause[] => [{ equals: ['factsAt', factsAt ?? null] }];
 
 /** Schedules one read now, for a settlement that differs between an event and the record. */
@@ -54,7 +54,10 @@ export const reportedFacts = (status: PaymentStatus, facts: PaymentFacts = {}): 
 const lacksFacts = (status: Payment['status'], { details, settlement }: FactFields): boolean =>
   hasOutcome(status) && (details === undefined || (status === 'succeeded' && settlement === undefined));
 
-/** The next version's facts, and its reads for facts. @param reported the facts of the report behind the version */
+/**
+ * The next version's facts, and the schedule of its reads for facts.
+ * @param reported the facts of the report behind the version
+ */
 export const factsOfNext = (
   was: Payment,
   next: Pick<Payment, 'status' | 'attempt'>,
@@ -63,7 +66,7 @@ export const factsOfNext = (
   const { status, attempt } = next;
   const isNewOutcome = hasOutcome(status) && (was.status !== status || was.attempt !== attempt);
   const isOfHold = was.status === 'requires_capture' && was.attempt === attempt;
-  // The facts of an earlier attempt say nothing about a later attempt.
+  // A new outcome drops the facts of an earlier attempt, because they say nothing about a later attempt.
   const known: FactFields = isNewOutcome && !isOfHold ? {} : was;
   const details = merged(known.details, reported.details);
   const facts: FactFields = {
@@ -159,8 +162,8 @@ export const attemptRefsOf = ({ priorAttemptRefs = [], attemptRef }: Payment): s
   attemptRef === undefined ? undefined : [...new Set([...priorAttemptRefs, attemptRef])].slice(-MOST_PRIOR_REFS);
 
 /**
- * Whether a report about a failed payment concerns the recorded attempt, an earlier attempt, or another attempt. An
- * attempt with failed authentication has no charge and no id, so the facts are compared.
+ * Whether a report about a failed payment concerns the recorded attempt, an earlier attempt, or another attempt.
+ * Without an id, the facts are compared, because an attempt with failed authentication has no charge and no id.
  */
 export const attemptReported = (
   payment: VisiblePayment,

@@ -114,8 +114,8 @@ const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<Ordered
   if (replayed || made === undefined) return { record, replayed: true };
   const parts = { deps, port, payment: made.payment };
   const result = await sendRefund(parts, made.refund);
-  // The dispute may not be recorded yet, so read the provider's disputes. If the read fails, an event reports the
-  // dispute later.
+  // After a refusal because of a dispute, read the provider's disputes, because this dispute may not be recorded yet.
+  // If the read fails, an event reports the dispute later.
   if (result.refusal?.kind === 'refused' && result.refusal.reason === REFUND_DISPUTED) await readDisputesOf(parts);
   return { ...result, replayed: false };
 };
@@ -130,7 +130,7 @@ const openRefunds = async (
   return { provider, port: provider.refunds };
 };
 
-/** Refuses an amount not expressible in the provider's coarser currency units. */
+/** Refuses an amount that is not a multiple of the provider's unit in this currency. */
 const requireExpressible = async (
   provider: PaymentProvider,
   amount: { readonly amountCents: number; readonly currency: string },
@@ -181,8 +181,8 @@ const decideAmount = async (
 };
 
 /**
- * Reserves the amount and stores the refund. Ignores a refusal if the refund exists already under the same key, because
- * the refund itself has reduced the refundable amount.
+ * Reserves the amount and stores the refund. Ignores a refusal if the refund already exists under the same key, because
+ * this refund itself has reduced the refundable amount.
  * @returns undefined if the refund exists @throws DomainError VERSION_CONFLICT if only a condition of `onlyIf` failed
  */
 const insertUnlessMade = async (

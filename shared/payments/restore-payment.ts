@@ -1,7 +1,7 @@
 /**
  * @module Restores a payment that exists at its provider but not in the table, after the table was restored to an
- * earlier time. The record has only the provider's data and that of our other records. Nothing is charged, and no
- * events of the payment's creation or outcome are published again.
+ * earlier time. The restored record has only the data of the provider and of our other records. Nothing is charged, and
+ * no events of the payment's creation or outcome are published again.
  */
 
 import { ownerIdsOf } from '../access/record-kind.ts';
@@ -24,7 +24,10 @@ import { advancePayment, reportedFields } from './payment-versions.ts';
  */
 const RESTORED_VERSION = 1_000;
 
-/** Marks a restored payment that its owner cannot see. The erasure of a person does not reach it. */
+/**
+ * Marks a payment that was restored without its owner. The owner cannot see the payment, and the erasure of a person
+ * does not find it.
+ */
 export const WITHOUT_OWNER = 'restored without its owner';
 
 /**

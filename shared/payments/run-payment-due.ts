@@ -1,4 +1,4 @@
-/** @module Does the due work of a payment and sets the next due time. It is safe to run late or twice. */
+/** @module Does the due work of a payment and sets the next due time. The work may run late or twice. */
 
 import { standingOf } from '../access/standing.ts';
 import type { CallKind, LookedUp } from '../calls/call-kind.ts';
@@ -93,7 +93,8 @@ const runVisible = async (parts: DueParts, payment: VisiblePayment): Promise<str
     return isDue(nextPaymentDue(rest), now) ? runVisible(parts, rest) : 'secret removed';
   }
   if (isDue(payment.reconcileAt, now) && payment.draft) return settleDraft(await open(parts), payment);
-  // Expiry comes first. The frequent lookups of a pending payment would otherwise always come before it.
+  // The expiry of a reserved use or place comes before the lookup. Otherwise, the frequent lookups of a pending payment
+  // would always come first.
   if (hasLostPlace(payment, now)) return expire(await open(parts), payment);
   if (isDue(payment.reconcileAt, now)) {
     if (!isSettled(payment.status)) return lookForOutcome(await open(parts), payment);
@@ -165,7 +166,10 @@ const hasExpired = (payment: VisiblePayment, now: number): boolean =>
   (payment.status === 'created' || payment.status === 'requires_payment_method') &&
   confirmationEnds(payment, payment.createdAt) <= now;
 
-/** A pending payment waits for its payer for a day or, if that is later, until its link expires. */
+/**
+ * True if a pending payment has waited too long for its payer. It waits for a day, or until its link expires if that is
+ * later.
+ */
 const payerIsLate = (payment: VisiblePayment, now: number): boolean =>
   payment.status === 'pending' && confirmationEnds(payment, payment.claimedAt ?? payment.createdAt) <= now;
 
@@ -238,7 +242,7 @@ const keepWaiting = async (parts: OpenParts, payment: VisiblePayment): Promise<s
   return 'unchanged';
 };
 
-/** Captures like the approval event, because the payer has approved but no event has arrived. */
+/** Captures the payment as an approval event would, because the payer has approved but no event has arrived. */
 const captureNow = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
   const { deps, store } = parts;
   const { record, was, isOurs, unmet } = await store.change(payment, (current) =>

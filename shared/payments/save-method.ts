@@ -33,7 +33,10 @@ interface SaveDeps extends StoreDeps, Pick<IdDeps, 'ids'> {
   readonly providers: Providers;
 }
 
-/** Never fails the request that moved the money. Due work saves the method later. */
+/**
+ * Saves the method if possible. A failure does not fail the request that moved the money, because due work saves the
+ * method later.
+ */
 export const trySaveMethod = async (deps: SaveDeps & { readonly log: Log }, payment: VisiblePayment): Promise<void> => {
   try {
     await saveMethod(deps, payment);
@@ -107,7 +110,7 @@ const customerOf = async (
   return customer && isOf(customer, owner) ? customer : undefined;
 };
 
-/** Our id of the customer. A customer not yet at the provider has our id in place of the provider's. */
+/** Our id of the customer. A customer who is not at the provider yet has our id in place of the provider's id. */
 const customerIdOf = async (
   table: Table,
   providerId: VisiblePayment['providerId'],
@@ -126,7 +129,7 @@ const knownMethod = async (
 ): Promise<PaymentMethod | undefined> => {
   const alias = await findAlias(deps.table, providerId, methodId);
   const found = alias?.kind === 'PM' ? await versionedRecord(deps, paymentMethodShape).load(alias.id) : undefined;
-  // Different ids mean that the payer replaced this card during the set-up.
+  // If the record has another id at the provider, the payer replaced this card during the set-up.
   return found?.providerMethodId === methodId ? found : undefined;
 };
 

@@ -1,10 +1,13 @@
 /**
- * @module The sums behind the summaries, with one item per scope (user, organization, or a shard of all payments), UTC
- * day and currency. Each item holds counts and amounts by status (payments by their day of creation, with their
- * refunds), by method (succeeded payments by their day of completion, with their refunds) and by provider (succeeded
- * payments by their day of completion, refunds by the day on which they succeeded, lost disputes by the day of the loss).
- * The sums of all payments also hold the first payments of payers, and fees and net by settlement currency.
- * The sums always equal the shares of all payments.
+ * @module The sums behind the summaries. There is one item per scope (a user, an organization, or a shard of all
+ * payments), UTC day and currency. Each item holds counts and amounts:
+ * - by status: payments by their day of creation, with their refunds
+ * - by method: succeeded payments by their day of completion, with their refunds
+ * - by provider: succeeded payments by their day of completion, refunds by the day on which they succeeded, and lost
+ *   disputes by the day of the loss
+ *
+ * The sums of all payments also hold the first payments of payers, and fees and net by settlement currency. The sums
+ * always equal the shares of all payments.
  */
 
 import { ownerOfRecord } from '../access/record-kind.ts';
@@ -16,7 +19,7 @@ import { moneyAccount } from './money-account.ts';
 import type { Payment } from './payment.ts';
 import type { Refund } from './refunds/refund.ts';
 
-/** The value of `settled` is a settlement currency. */
+/** The groups of the sums. In the group `settled`, the value is a settlement currency. */
 const GROUPS = ['status', 'provider', 'method', 'settled'] as const;
 export type Group = (typeof GROUPS)[number];
 const MEASURES = ['count', 'cents', 'refunds', 'refunded', 'lost', 'payers', 'fee', 'net'] as const;
@@ -60,11 +63,11 @@ export const NO_SUMS: Readonly<AttributeSums> = {
   netE9: 0,
 };
 
-/** The sum of an amount; rounded above 53 bits. */
+/** The sum of an amount from its two attributes; rounded above 53 bits. */
 export const amountSum = (measure: AmountMeasure, sums: AttributeSums): number =>
   Number(BigInt(sums[measure]) + BigInt(sums[`${measure}E9`]) * BigInt(BILLION));
 
-/** The amount added by a payment or a refund to one attribute of one item. */
+/** The number that a payment or a refund adds to one attribute of one item. */
 export interface Share {
   readonly key: Key;
   readonly name: string;
@@ -117,7 +120,8 @@ const settledShare = (
   shareIn(allScope(spread), currency, ['settled', settled], { day, measures: { fee, net }, spread });
 
 /**
- * The shares of a payment, with its refunds and losses by status and method. `refundShares` adds refunds by day.
+ * The shares of a payment, with its refunds and losses by status and method. `refundShares` adds the refunds by
+ * provider, on their own days.
  * @param spread chooses the shard
  */
 export const sharesOf = (payment: Payment, spread: string): readonly Share[] => {
@@ -177,7 +181,10 @@ export const payerShares = (payment: Payment, spread: string): readonly Share[] 
   });
 };
 
-/** The card's brand, `bank_account`, or the wallet; empty while unknown. */
+/**
+ * The key of the method: the card's brand or `card`, the type of the wallet or `wallet`, or `bank_account`. The key is
+ * empty while the details are unknown.
+ */
 const methodKeyOf = ({ details }: Payment): string => {
   if (!details) return '';
   const { type, cardBrand, walletType } = details;
@@ -206,7 +213,10 @@ export const refundShares = (
 
 type RefundedMoney = Pick<Refund, 'amountCents' | 'currency' | 'settlement'> & { readonly completedAt: string };
 
-/** A succeeded refund's share of the net, on the day of its success. Without a settlement, subtracts its amount. */
+/**
+ * A succeeded refund's share of the net, on the day of its success. Without a settlement, the refund's amount is
+ * subtracted.
+ */
 export const refundNetShares = (refund: RefundedMoney, spread: string): readonly Share[] => {
   const { amountCents, currency, completedAt, settlement } = refund;
   const settled = settlement ?? { feeCents: 0, netCents: -amountCents, currency };

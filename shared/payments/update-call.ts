@@ -56,7 +56,8 @@ export const makeUpdate = async (parts: IntentParts, held: HeldDraft): Promise<V
 /**
  * Sends the update again under its own key. If the provider no longer accepts the update, the provider's amount
  * decides.
- * @throws DomainError PAYMENT_IN_PROGRESS while another function works on it, or if the provider cannot be reached
+ * @throws DomainError PAYMENT_IN_PROGRESS while another function works on the draft, or if the provider cannot be
+ * reached
  */
 export const finishUpdate = (parts: IntentParts, payment: VisiblePayment): Promise<DraftResult> =>
   settleUpdate(parts, payment, resendCall);
@@ -111,7 +112,8 @@ const UPDATE_CALL: CallKind<IntentParts, VisiblePayment, HeldDraft, ProviderPaym
   claimedAt: ({ updatedAt }) => instant(updatedAt),
   step: () => 0,
   maySend: async () => false,
-  // The next caller may send the draft immediately. Due work retries every five minutes until the payment expires.
+  // Releases the draft, so the next caller may send it immediately. Due work retries every five minutes until the
+  // payment expires.
   setLook: ({ store }, held) => store.releaseDraft(held),
   stuck: () => undefined,
   statusOf: ({ status }) => status,
@@ -141,7 +143,7 @@ const sendDraft = (provider: PaymentProvider, payment: HeldDraft): Promise<Outco
   });
 };
 
-/** Applies the held draft to the current version, perhaps newer than the claim. */
+/** Applies the held draft to the current version, which may be newer than the claim. */
 const bringIntoForce = async (
   { deps, store }: IntentParts,
   held: HeldDraft,

@@ -61,7 +61,10 @@ type UpdateRequest = ApiRequest<{ id: string }, unknown, UpdateIntentBody, Visib
 
 const TRIES = 10;
 
-/** Decides again after a provider's report. @throws DomainError VERSION_CONFLICT if another request came first */
+/**
+ * Changes the payment. If a report of the provider came first, decides again on the newer payment.
+ * @throws DomainError VERSION_CONFLICT if another request came first
+ */
 const changeCurrent = async (deps: UpdateDeps, parts: IntentParts, request: UpdateRequest): Promise<VisiblePayment> => {
   let payment = request.record;
   for (let tries = 0; tries < TRIES; tries += 1) {

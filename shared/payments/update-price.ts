@@ -49,7 +49,8 @@ export const priceUpdate = async (
 };
 
 /**
- * The body, with `own_discount_cents` as its discount. For a payment with a code, ignores the stored `discount_cents`.
+ * The body, with `own_discount_cents` as its discount. For a payment with a code, ignores a `discount_cents` that
+ * repeats the stored value.
  * @throws DomainError PRICING_MISMATCH if `discount_cents` is neither the stored value nor `own_discount_cents`
  */
 const withOwnDiscount = (body: UpdateIntentBody, payment: VisiblePayment): UpdateIntentBody => {
@@ -99,7 +100,10 @@ const useOf = async (deps: CodeDeps & { readonly table: Table }, { payment, code
   return newPaymentUse(deps, await readCode(deps.table, code, payer), bought);
 };
 
-/** @throws DomainError DISCOUNT_INVALID wrong_product, or wrong_currency if an amount was kept in another currency */
+/**
+ * @throws DomainError DISCOUNT_INVALID wrong_product, or wrong_currency if the kept code takes off an amount of another
+ * currency
+ */
 const keptTerms = (kept: PaymentDiscount, { payment, list, productId }: Omit<Using, 'code'>): PaymentDiscount => {
   const isOtherCurrency = kept.percentBp === undefined && list.currency !== payment.currency;
   const reason = isOtherCurrency ? 'wrong_currency' : misfitOf(kept, productId);
@@ -114,7 +118,7 @@ const statedTotal = ({ total_cents, amount_cents }: UpdateIntentBody): number | 
 const isTotalAlone = (body: UpdateIntentBody, payment: VisiblePayment): boolean =>
   statedTotal(body) !== undefined && body.subtotal_cents === undefined && payment.productId === undefined;
 
-/** @throws DomainError QUANTITY_INVALID for another quantity without `product_id`, whose price is unknown */
+/** @throws DomainError QUANTITY_INVALID for another quantity without `product_id`, because its price is unknown */
 const requireKnownQuantity = ({ product_id: productId, quantity }: UpdateIntentBody, payment: VisiblePayment): void => {
   const present = productId === undefined && payment.productId !== undefined ? (payment.quantity ?? 1) : undefined;
   if (present === undefined) quantityOf(quantity, undefined);

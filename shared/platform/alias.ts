@@ -7,7 +7,10 @@ import * as z from 'zod';
 import { aliasKey, keyOf, type OwnedKind } from './keys.ts';
 import type { Item, Table, TransactionStep } from './table.ts';
 
-/** Addresses do not exist at providers. A dispute is found by its payment. */
+/**
+ * The kinds of records with aliases. Addresses do not exist at providers, and our id of a dispute derives from the
+ * provider's id.
+ */
 type AliasedKind = Exclude<OwnedKind, 'ADDR' | 'DSP'>;
 const KINDS = { PAY: 'PAY', PM: 'PM', CUS: 'CUS', SUB: 'SUB', RFD: 'RFD' } as const satisfies {
   readonly [Kind in AliasedKind]: Kind;
@@ -72,7 +75,7 @@ export const findAliasAnywhere = async (
   return found && aliasSchema.parse(found);
 };
 
-/** A step of the transaction that removes the record. */
+/** Removes an alias, as a step of a transaction. */
 export const aliasRemoval = (providerId: string, externalId: string): TransactionStep => ({
   delete: aliasKey(providerId, externalId),
 });

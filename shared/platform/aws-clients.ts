@@ -20,7 +20,7 @@ export interface AwsSite {
 
 export const openDynamo = (site: AwsSite): DynamoDBClient => {
   const client = new DynamoDBClient(settingsOf(site, 'AWS_ENDPOINT_URL_DYNAMODB'));
-  // Removes the discarded log copies and the unused user agent header of each request.
+  // Saves the log copies, which would be discarded, and the user agent header, which nothing uses.
   client.middlewareStack.remove('loggerMiddleware');
   client.middlewareStack.remove('getUserAgentMiddleware');
   return client;
@@ -53,7 +53,10 @@ const settingsOf = ({ env, transport }: AwsSite, endpointVariable: string) => ({
   ...namedEndpoint(env, endpointVariable),
 });
 
-/** The local host passes its endpoints here, because the SDK would read them from the process environment. */
+/**
+ * The endpoint that the variable names, if any. The local host sets it, because the SDK itself reads only the process
+ * environment.
+ */
 const namedEndpoint = (env: Environment, endpointVariable: string) => {
   const { [endpointVariable]: endpoint, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = env;
   if (endpoint === undefined) return {};

@@ -29,7 +29,7 @@ interface Timed {
 export type Commit<T, N = T> = (was: T, next: N) => Promise<Committed<T>>;
 
 /**
- * Called again with the new record after each faster commit. @throws the refusal
+ * Decides the next record. If another commit comes first, decides again with the newer record. @throws the refusal
  * @returns the next record; the same record or undefined if nothing needs to change
  */
 export type Decide<T, N = T> = (current: T) => N | undefined | Promise<N | undefined>;
@@ -48,7 +48,7 @@ const COMMIT_TRIES = 10;
 
 /**
  * The only retry loop over a record. Commits if the version is unchanged; decides again after another commit.
- * @throws DomainError VERSION_CONFLICT if the record has been removed, or after ten faster commits
+ * @throws DomainError VERSION_CONFLICT if the record has been removed, or if another commit comes first ten times
  */
 export const changeRecord = async <T, N = T>(
   commit: Commit<T, N>,

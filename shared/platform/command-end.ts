@@ -1,6 +1,7 @@
 /**
- * @module Decides the command's event, and the result of a repeat under the Idempotency-Key, after a response without
- * the outcome, such as a 202. Only this module decides these rules. Pure.
+ * @module A command may respond before its outcome is known, for example with 202. This module decides the event of
+ * such a command's failure, and the result of a repeat under its Idempotency-Key. No other module has these rules.
+ * Pure.
  */
 
 import type { CanonicalEvent } from './bus-event.ts';
@@ -32,13 +33,14 @@ export type KeyedCommand = keyof typeof FAILURE_OF;
 
 interface CommandResponse {
   readonly status: number;
-  /** By default, true for a 202. */
+  /** True if the response lacks the outcome. By default, true for a 202. */
   readonly isOpen?: boolean | undefined;
 }
 
 /**
  * The state of the Idempotency-Key after a response. A kept response is returned again. After `left open`, a repeat
- * shows the record, or runs the command again if it failed. With `nothing`, a repeat runs the command again.
+ * shows the record, or runs the command again if the command has failed. With `nothing`, a repeat runs the command
+ * again.
  */
 export const keptOfResponse = (
   command: KeyedCommand | undefined,

@@ -14,7 +14,7 @@ export interface NamedTable {
 
 const NAME_KEY = recordKey('TABLE', 'name');
 
-/** @returns the original's name if the table is a copy not accepted by any operator */
+/** @returns the original's name if the table is a copy that no operator has accepted */
 export const originalOf = async ({ table, tableName }: NamedTable): Promise<string | undefined> =>
   otherName(await storedName(table), tableName);
 

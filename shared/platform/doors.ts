@@ -9,19 +9,25 @@ export interface Timed {
   readonly getRemainingTimeInMillis?: () => number;
 }
 
-/** Random digits for non-secret names, from UUIDs drawn in advance by Node. @param digits at most 32 */
+/**
+ * Random hexadecimal digits, for names that are no secrets. They come from UUIDs, which Node draws in advance.
+ * @param digits at most 32
+ */
 const hex = (digits: number): string => randomUUID().replaceAll('-', '').slice(-digits);
 
-/** A new span in the trace. Without a trace, the first span of a new trace, with an id derived from the given id. */
+/**
+ * A new span in the given trace. Without a trace, the span is the first span of a new trace. The id of the new trace
+ * derives from `requestId`, or is random without a `requestId`.
+ */
 export const newSpan = (context: TraceContext | undefined, requestId?: string): Span => ({
   traceId: context?.traceId ?? (requestId === undefined ? hex(32) : traceIdFrom(requestId)),
   spanId: hex(16),
-  // Marks the trace as recorded, because the log keeps every span.
+  // A new trace is marked as recorded, because the log keeps every span.
   isSampled: context?.isSampled ?? true,
   ...(context?.state !== undefined && { state: context.state }),
 });
 
-/** Runs an invocation's work within its time. */
+/** Runs an invocation's work in the span, which knows the invocation's remaining time. */
 export const atDoor = <T>(timed: Timed | undefined, span: Span, run: () => T): T =>
   runInSpan(span, run, () => timed?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY);
 

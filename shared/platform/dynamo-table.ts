@@ -22,8 +22,8 @@ export const connectDynamo = (documents: DynamoDBDocumentClient, tableName: stri
 };
 
 /**
- * The number of sockets of the SDK's agent. The SDK's time-outs include the wait for a socket, so such a wait could
- * fail a call although the table is healthy.
+ * The number of sockets of the SDK's agent, and so the maximum number of calls at the same time. The SDK's time-outs
+ * include the wait for a socket, so such a wait could fail a call although the table is healthy.
  */
 const SOCKETS = 50;
 

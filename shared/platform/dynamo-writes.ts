@@ -36,7 +36,7 @@ const retryConflicts = async <T>(write: () => Promise<T>): Promise<T> => {
 interface Refusal extends Error {
   /** The stored item that a condition refused. */
   readonly Item?: Attributes;
-  /** One reason per step of a transaction. */
+  /** One reason for each step of a transaction. */
   readonly CancellationReasons?: readonly { readonly Code?: string; readonly Item?: Attributes }[];
 }
 type Attributes = Record<string, AttributeValue>;
@@ -45,7 +45,10 @@ type RefusalName = 'ConditionalCheckFailedException' | 'TransactionCanceledExcep
 const isRefusal = (error: unknown, name: RefusalName): error is Refusal =>
   error instanceof Error && error.name === name;
 
-/** False if a condition failed too, because a failed condition takes precedence over a conflict on another item. */
+/**
+ * True if another transaction caused the failure. False if a condition failed too, because a failed condition takes
+ * precedence over a conflict on another item.
+ */
 const isConflict = (error: unknown): boolean => {
   if (isRefusal(error, 'TransactionConflictException')) return true;
   if (!isRefusal(error, 'TransactionCanceledException')) return false;

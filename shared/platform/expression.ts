@@ -34,7 +34,10 @@ export interface ExpressionParts {
 
 export type Expression = ReturnType<typeof expression>;
 
-/** A dotted attribute is a path into a map. @param nowSeconds an item with this or an earlier `ttl` counts as absent */
+/**
+ * Builds an expression and its placeholders. A dotted attribute is a path into a map. @param nowSeconds an item with
+ * this or an earlier `ttl` counts as absent
+ */
 export const expression = (nowSeconds: number) => {
   const names = new Map<string, string>();
   const values: unknown[] = [];

@@ -22,8 +22,9 @@ export type OwnedKind = 'PAY' | 'PM' | 'ADDR' | 'CUS' | 'SUB' | 'RFD' | 'DSP';
 /** Kinds of items that hold copies of record data. */
 export type PayloadKind = 'LOG' | 'EVT' | 'DLV' | 'IDEM';
 /**
- * The kinds of items, used as their sort keys. Tables with a decision per kind have this type as their key and exclude
- * kinds without a row, with a reason. A new kind thus compiles only after every table decides about it.
+ * The kinds of items, used as their sort keys. In the code, a table with a decision per kind has this type as its key,
+ * and excludes the kinds without a row, with a reason. So a new kind compiles only after every such table decides about
+ * the kind.
  */
 export type ItemKind = OwnedKind | PayloadKind | 'MBR' | 'ORG' | 'LEFT' | 'ERA';
 /**
@@ -94,7 +95,10 @@ export const entryKey = (kind: HistoricKind, createdAt: string, id: string): Key
   sk: listSort(createdAt, id),
 });
 const DAY_LENGTH = '2000-01-01'.length;
-/** The entries of a user's or guest's records (`owner` index), or an organization's (`project` index). */
+/**
+ * The partitions with the entries of the records of a user or guest (`owner` index), or of an organization (`project`
+ * index).
+ */
 export const userEntriesPartition = (kind: HistoricKind, userId: string): string => `USER#${userId}#ALL${kind}`;
 export const guestEntriesPartition = (kind: HistoricKind, email: string): string =>
   `GUEST#${emailHash(email)}#ALL${kind}`;
@@ -141,7 +145,10 @@ export type EntityType = (typeof ENTITY_TYPES)[number];
 /** The memberships of a user, organization or project, in the `owner` index. */
 export const entityPartition = (type: EntityType, id: string): string => `${ENTITY_PREFIX[type]}#${id}#MBR`;
 const ENTITY_PREFIX = { user: 'USER', organization: 'ORG', project: 'PROJECT' } as const;
-/** The prefix of a record's history, with its versions before the log entries about it. */
+/**
+ * The prefix of the sort keys of a record's history. The record's versions sort before the log entries about the
+ * record.
+ */
 const HISTORY_PREFIX = 'HIST#';
 /** The range of sort keys of a record's history. Versions begin with a digit, ids of log entries with a letter. */
 export const HISTORY = { from: HISTORY_PREFIX, to: `${HISTORY_PREFIX}~` } as const;
@@ -191,7 +198,7 @@ export const referenceKey = (kind: ReferenceKind, id: string): Key => recordKey(
 export const discountCountKey = (code: string): Key => recordKey('DISCOUNTCOUNT', code);
 /** The counter of a payer's uses of a code. @param payer from `payerOfDiscount` */
 export const discountUseKey = (code: string, payer: string): Key => recordKey('DISCOUNTUSE', `${code}#${payer}`);
-/** Written when a redemption is paid or returned. */
+/** The item of a redemption. It is written when the redemption is paid or returned. */
 export const redemptionKey = (id: string): Key => recordKey('REDEMPTION', id);
 export const paymentLinkKey = (id: string): Key => recordKey('LINK', id);
 /** All payment links, in the `owner` index. */

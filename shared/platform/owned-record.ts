@@ -10,7 +10,9 @@ import { listSort, type OwnedKind, type Owner, ownerPartition, projectPartition,
 import type { Item, StoreDeps, TransactionStep } from './table.ts';
 import { asVersion, type StoredRecord, type VersionedShape, versionedRecord } from './versioned-record.ts';
 
-/** Epoch second of the last report from the provider, or of our last write to it. An earlier event is stale. */
+/**
+ * Epoch second of the last report from the provider, or of our last write to the provider. An earlier event is stale.
+ */
 export const knownAtSchema = z.int().optional();
 
 type OwnedRecord = StoredRecord & { readonly knownAt?: number | undefined };
@@ -51,7 +53,7 @@ export const ownedShape = <T extends OwnedRecord>(owned: Owned<T>) =>
         ...(project && { project: projectPartition(project, owned.kind) }),
       };
     },
-    // A provider report without changes updates only `knownAt`, not the version.
+    // A provider report without changes updates only `knownAt`, not the version. So the conditions include both.
     asRead: (record) => [
       ...asVersion(record),
       record.knownAt === undefined ? { lacks: 'knownAt' } : { equals: ['knownAt', record.knownAt] },

@@ -34,7 +34,7 @@ export const storedReader = <S extends z.ZodObject>(schema: z.ZodLazy<S>): ((ite
       if (value !== undefined) record[name] = value;
       else if (isRequired) return schema.parse(item);
     }
-    // Sound, because only this service writes such items, and each written item has the schema's type.
+    // The cast is sound, because only this service writes such items, and each written item has the schema's type.
     return record as z.output<S>;
   };
 };

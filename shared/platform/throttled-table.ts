@@ -8,7 +8,7 @@ import type { Connection, Item, Transacted, TransactionStep } from './connection
 import type { Key } from './keys.ts';
 import { type Waits, waitForAttempt } from './waits.ts';
 
-/** At most sixteen seconds in total; a function's time-out is usually earlier. */
+/** The waits last at most sixteen seconds in total; a function's time-out is usually earlier. */
 const WAITS: Waits = { attempts: 10, firstMs: 50 };
 
 /** @throws Error if keys remain unprocessed when the time is up */
@@ -29,8 +29,9 @@ export const readBatch = async (
 };
 
 /**
- * Every attempt has the same token, so the table runs the steps once. A transaction with a failed condition is not
- * retried, even if other steps were throttled, because its result is certain.
+ * Runs a transaction, and retries it while only throttling has failed it. Every attempt has the same token, so the
+ * table runs the steps once. A transaction with a failed condition is not retried, even if other steps were throttled,
+ * because its result is certain.
  * @throws the table's error if the throttling lasts until the time is up
  */
 export const transactInTime = async (

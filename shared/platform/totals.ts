@@ -82,7 +82,10 @@ const totalOf = async (
   return { count: Math.max(count, shown), isExact: true };
 };
 
-/** With a cursor, counts the whole list, because the rows before the cursor were not read. */
+/**
+ * Counts the rows after the page. With a cursor, counts the whole list, because the rows before the cursor were not
+ * read.
+ */
 const countRest = (table: Table, { query, listed }: ListPart, counted: number): Promise<RowCount> =>
   countRows(table, query, { after: query.cursor ? undefined : listed.unread, counted });
 

@@ -8,7 +8,9 @@ import { SECOND_MS } from '../core/time.ts';
 import type { ItemKind } from './keys.ts';
 
 interface TriggerBase {
-  /** `workers.run-due` is the entry functions/workers/run-due.ts, export `handler`. */
+  /**
+   * The id names the entry. For example, `workers.run-due` is the entry functions/workers/run-due.ts, export `handler`.
+   */
   readonly id: string;
   readonly summary: string;
   readonly uses: readonly Right[];
@@ -27,12 +29,12 @@ interface TriggerBase {
 export interface StreamTrigger extends TriggerBase {
   readonly kind: 'stream';
   readonly sortKeys: readonly ItemKind[];
-  /** The sort keys of items with removals also read by the trigger, including removals by expiry. */
+  /** The trigger also reads removals of items with these sort keys, including removals by expiry. */
   readonly removalsOf?: readonly ItemKind[];
   readonly batchSize: number;
   /** Concurrent batches per stream shard, 1 to 10. Two concurrent batches never contain the same item. */
   readonly batchesAtOnce: number;
-  /** Maximum seconds of collecting changes for a batch before it is full. */
+  /** The maximum number of seconds to wait for more changes while a batch is not full. */
   readonly gatherSeconds?: number | undefined;
 }
 

@@ -1,6 +1,7 @@
 /**
  * @module The one store of versioned records. A record's shape defines its key, parsing, attributes, guards and next
- * due time. Besides this store, only the leases of due work change due times.
+ * due time. Only three other writers change due times: the leases of due work, the deletion of an organization, and
+ * waiting deliveries.
  */
 
 import * as z from 'zod';

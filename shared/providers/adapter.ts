@@ -36,7 +36,9 @@ export const notOffered = async (): Promise<Extract<Outcome<never>, { kind: 'ref
   reason: 'not_offered',
 });
 
-/** For vendors that require two names. The last word is the family name; `joinName` restores the input. */
+/**
+ * Splits a name for vendors that require two names. The last word is the family name; `joinName` restores the input.
+ */
 export const splitName = (name: string): readonly [given: string, family: string | undefined] => {
   const at = name.lastIndexOf(' ');
   return at > 0 && at < name.length - 1 ? [name.slice(0, at), name.slice(at + 1)] : [name, undefined];

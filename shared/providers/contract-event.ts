@@ -42,7 +42,8 @@ const eventSchema = z.looseObject({
 });
 
 /**
- * The `object` field of Stripe's envelope. The interface's payload has no such field, and has amounts in minor units.
+ * The value of the `object` field in Stripe's own envelope. The interface's payload lacks this field, and its amounts
+ * are in ISO 4217 minor units.
  */
 export const STRIPES_OWN = 'event';
 
@@ -82,8 +83,8 @@ export const readContractEvent = (
 };
 
 /**
- * In the interface's payload, the id of the object is the subscription's id. If the object also names a subscription,
- * its id is the invoice's.
+ * In an invoice event of the interface, the object's id is the subscription's id. If the object also names a
+ * subscription, the object's id is the invoice's id.
  */
 const invoiceOf = (object: unknown, isOfInterface: boolean): EventInvoice | undefined => {
   const invoice = readEventInvoice(object);
@@ -127,13 +128,13 @@ export const NO_OBJECT: ProviderEvent['object'] = {
 /** Stripe prefixes these event names with `customer.`. */
 const SUBSCRIPTION_EVENT = /^(?:customer\.)?subscription\./;
 
-/** Longer values are ignored. */
+/** A longer value of a method is ignored. */
 const LONGEST_WORD = 255;
 
 const word = (text: string | null | undefined): string | undefined =>
   text && text.length <= LONGEST_WORD ? text : undefined;
 
-/** The stored fields of a method in this format. */
+/** The stored fields of a method in the format of the event. */
 export const methodFacts = (method: {
   readonly type?: string | null | undefined;
   readonly card?:

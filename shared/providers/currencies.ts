@@ -24,7 +24,10 @@ export type CurrencyTable = ReadonlyMap<string, CurrencyRule>;
 
 type Refused = Extract<Outcome<never>, { kind: 'refused' }>;
 
-/** @param byDigits codes separated by spaces, by the provider's number of digits @param rules further rules, by code */
+/**
+ * @param byDigits the codes, separated by spaces, per number of digits of the provider's unit
+ * @param rules further rules, by code
+ */
 export const currencyTable = (
   byDigits: Readonly<Record<number, string>>,
   rules: Readonly<Record<string, Omit<CurrencyRule, 'digits'>>> = {},
@@ -43,7 +46,10 @@ export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGE
     return rule ? rule.digits - currencyDigits(currency) : 0;
   };
 
-  /** In the provider's units; undefined if the provider does not accept the currency or cannot express the amount. */
+  /**
+   * Converts to the provider's units; undefined if the provider does not accept the currency or cannot express the
+   * amount.
+   */
   const toProvider = ({ amountCents, currency }: Amount): number | undefined => {
     const rule = table.get(currency);
     if (!rule) return undefined;
@@ -52,7 +58,10 @@ export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGE
     return isExact && units <= (rule.maximum ?? maximum) ? units : undefined;
   };
 
-  /** To ISO minor units. A fraction is kept, and so matches no record. Unknown currencies count in ISO minor units. */
+  /**
+   * Converts to ISO minor units. A fraction is kept, so such an amount matches no record. An unknown currency counts in
+   * ISO minor units.
+   */
   const toCents = (units: number, currency: string): number => shifted(units, -shiftOf(currency));
 
   /** The greatest amount, in ISO minor units, that the provider accepts and that converts exactly. */
@@ -83,5 +92,8 @@ export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGE
   return { toProvider, toCents, refusalOf, refused };
 };
 
-/** Dividing by a power of ten is exact if the quotient is whole. Multiplying by a fraction would not be exact. */
+/**
+ * Moves the decimal point. A negative shift divides by a power of ten, which is exact if the quotient is whole.
+ * Multiplying by a fraction would not be exact.
+ */
 const shifted = (amount: number, shift: number): number => (shift < 0 ? amount / 10 ** -shift : amount * 10 ** shift);

@@ -1,4 +1,7 @@
-/** @module Provider-specific names of the events that the service acts on, except names shared with Stripe. */
+/**
+ * @module The providers' own names of the events that the service acts on. Names that the interface shares with Stripe
+ * are left out.
+ */
 
 /** Filters of outbound webhooks may use these names without a slot prefix. */
 export const PROVIDER_EVENT_NAMES = [

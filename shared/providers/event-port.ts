@@ -33,10 +33,13 @@ export const INBOUND_EVENTS = [
   'customer.deleted',
 ] as const;
 
-/** Reports that a provider holds the amount. The interface has no payload for this type. */
+/** The event that reports a held amount. The interface has no payload for this type. */
 const HOLD_EVENTS = ['payment_intent.amount_capturable_updated'] as const;
 
-/** The interface has no payload for these types. `charge.refunded` names only the payment, so the refunds are read. */
+/**
+ * The events about refunds and disputes. The interface has no payload for these types. `charge.refunded` names only the
+ * payment, so the refunds are read.
+ */
 export const MONEY_BACK_EVENTS = ['charge.refunded', 'refund.updated', 'dispute.updated'] as const;
 export type MoneyBackEventType = (typeof MONEY_BACK_EVENTS)[number];
 
@@ -46,7 +49,7 @@ export const isMoneyBackEvent = (type: InboundEventType | undefined): type is Mo
 export const ACTED_ON_EVENTS = [...INBOUND_EVENTS, ...HOLD_EVENTS, ...MONEY_BACK_EVENTS] as const;
 export type InboundEventType = (typeof ACTED_ON_EVENTS)[number];
 
-/** How long an event is stored. Until then, an event with the same id is a duplicate and is not applied. */
+/** How long an event is stored. During this time, an event with the same id is a duplicate and is not applied. */
 export const EVENT_KEPT_MS = 30 * DAY_MS;
 
 /** A parsed event of a provider. `type` is undefined for an event that the service does not act on. */
@@ -56,7 +59,9 @@ export interface ProviderEvent {
   readonly type: InboundEventType | undefined;
   /** Epoch seconds. */
   readonly createdAt: number;
-  /** True if the event has the interface's shape. No provider sends this shape, so it is applied without a read. */
+  /**
+   * True if the event has the interface's shape. No provider sends this shape, so the event is applied without a read.
+   */
   readonly isOfInterface?: true;
   readonly object: {
     readonly id: string;
@@ -94,7 +99,10 @@ export interface ProviderEvent {
   };
 }
 
-/** Verifies and reads the events of a slot's provider. It needs no API key, unless verification calls the provider. */
+/**
+ * Verifies and reads the events of a slot's provider. The receiver needs no API key, unless verification calls the
+ * provider.
+ */
 export interface EventReceiver {
   readonly slot: ProviderSlot;
   /** `unavailable` if verification is not possible now and the provider must send the event again. */

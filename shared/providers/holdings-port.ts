@@ -1,6 +1,6 @@
 /**
- * @module The port to a provider's data about a customer created by another integration. It only reads, so planning
- * an import charges and changes nothing.
+ * @module The port to a provider's data about a customer created by another integration. The port only reads, so
+ * planning an import charges and changes nothing.
  */
 
 import type { Outcome } from '../core/outcome.ts';

@@ -1,4 +1,4 @@
-/** @module The port to a provider's saved methods, and to set-ups to be authenticated by the payer. */
+/** @module The port to a provider's saved methods, and to set-ups that the payer must authenticate. */
 
 import type { Funding } from '../core/fact-words.ts';
 import type { Outcome } from '../core/outcome.ts';

@@ -57,7 +57,10 @@ interface PayDomainsPort {
 export interface PaymentProvider extends Pick<EventReceiver, 'slot' | 'readEvent'> {
   readonly adapter: AdapterName;
   readonly can: Capabilities;
-  /** Set if the provider can bill subscriptions. It bills new subscriptions only if `can.subscriptions` is true. */
+  /**
+   * Set if the provider can bill subscriptions. The provider bills new subscriptions only if `can.subscriptions` is
+   * `native`.
+   */
   readonly subscriptions?: SubscriptionsPort | undefined;
   /** Set if the provider may ask the payer to authenticate before it saves a method. */
   readonly setups?: SetupsPort | undefined;
@@ -75,7 +78,7 @@ export interface PaymentProvider extends Pick<EventReceiver, 'slot' | 'readEvent
   /** True if the id's form shows a stored method, false for a one-time token, undefined if only a read can tell. */
   isStoredMethod(id: string): boolean | undefined;
   /**
-   * Called before any other call. Only Square's adapter calls its API here.
+   * Checks whether the amount can be charged, before any other call. Only Square's adapter calls its API here.
    * @returns undefined if the amount can be charged
    */
   checkAmount(amount: Amount): Promise<AmountRefusal | undefined>;
@@ -91,17 +94,19 @@ export interface PaymentProvider extends Pick<EventReceiver, 'slot' | 'readEvent
   keepMethod(input: KeepMethod): Promise<Outcome<ProviderMethod>>;
   createCustomer(input: CreateCustomer): Promise<Outcome<ProviderCustomer>>;
   updateCustomer(input: UpdateCustomer): Promise<Outcome<ProviderCustomer>>;
-  /** The contact details as the provider stores them. It may limit names, phone numbers and e-mail addresses. */
+  /**
+   * The contact details as the provider stores them. The provider may limit names, phone numbers and e-mail addresses.
+   */
   keptContact(details: CustomerDetails): CustomerDetails;
   /** An authoritative read of the contact details. */
   findCustomer(customerId: string): Promise<Outcome<ReportedDetails>>;
-  /** Also done if the provider no longer has the customer. */
+  /** The outcome is `done` also if the provider no longer has the customer. */
   deleteCustomer(customerId: string): Promise<Outcome<ProviderCustomer>>;
   /** Exchanges raw card data for a token to attach. */
   tokenizeCard(input: RawCard & CallOptions): Promise<Outcome<{ readonly token: string }>>;
   attachMethod(input: AttachMethod): Promise<Outcome<ProviderMethod>>;
   findMethod(methodId: string): Promise<Outcome<ProviderMethod>>;
-  /** Also done if the provider no longer has the method. */
+  /** The outcome is `done` also if the provider no longer has the method. */
   detachMethod(methodId: string): Promise<Outcome<{ readonly methodId: string }>>;
   updateBilling(
     input: { readonly methodId: string; readonly billing: BillingDetails } & CallOptions,

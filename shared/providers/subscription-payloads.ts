@@ -62,7 +62,10 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 
 type SaidSubscription = z.infer<typeof subscriptionSchema>;
 
-/** Stripe's customer portal sets `cancel_at` instead of `cancel_at_period_end`. */
+/**
+ * The scheduled end, which either field may report. Stripe's customer portal sets `cancel_at` instead of
+ * `cancel_at_period_end`.
+ */
 const endOf = ({
   cancel_at: at,
   cancel_at_period_end: atPeriodEnd,
@@ -71,7 +74,7 @@ const endOf = ({
   cancelAtPeriodEnd: typeof at === 'number' ? true : (atPeriodEnd ?? undefined),
 });
 
-/** In the currency units of the sender; undefined if an item has no fixed amount. */
+/** The price in the currency units of the sender; undefined if an item has no fixed amount. */
 const priceOf = ({ items }: SaidSubscription): EventSubscription['price'] => {
   const currency = items?.data[0]?.price?.currency?.toUpperCase();
   const amounts = (items?.data ?? []).map(({ price, quantity }) =>
@@ -126,7 +129,7 @@ export const readEventInvoice = (object: unknown): EventInvoice | undefined => {
   if (!said) return undefined;
   const details = said.parent?.subscription_details ?? said.subscription_details;
   const [payment] = said.payments?.data ?? [];
-  // The invoice's own period is the previous period. Only its line has the paid period.
+  // The invoice's own period is the previous period. Only the line of the invoice has the paid period.
   const paidFor = said.lines?.data.at(-1)?.period;
   return {
     invoiceId: said.id,

@@ -63,9 +63,9 @@ export const leavesTime = (waitMs: number, startedAt: number, timeoutMs: number)
   waitMs <= MOST_WAIT_MS && performance.now() - startedAt + waitMs <= timeoutMs / 2;
 
 /**
- * A fetch with one retry, under the same idempotency key, if the provider certainly did nothing. It respects
- * Retry-After up to 2 s. It also respects Stripe-Should-Retry: `false` forbids the retry, and `true` requests
- * a retry even of a call that may have acted, if an idempotency key protects the call from acting twice.
+ * A fetch with one retry, under the same idempotency key, if the provider certainly did nothing. The retry respects
+ * Retry-After up to 2 s. The retry also respects Stripe-Should-Retry: `false` forbids the retry, and `true` requests a
+ * retry even of a call that may have acted, if an idempotency key protects the call from acting twice.
  */
 export const withOneRetry =
   (send: Fetch, timeoutMs: number): Fetch =>
@@ -99,7 +99,10 @@ const isRepeatable = (init: FetchInit | undefined): boolean =>
 const namesOf = (headers: FetchInit['headers'] = {}): readonly string[] =>
   Array.isArray(headers) ? headers.map(([name]) => name) : Object.keys(headers);
 
-/** The response of the retry. If the retry did nothing, the first response, because the first call may have acted. */
+/**
+ * Returns the response of the retry, or the first response if the retry did nothing, because the first call may have
+ * acted.
+ */
 const unlessNothing = async (retry: () => Promise<FetchResponse>, first: FetchResponse): Promise<FetchResponse> => {
   try {
     const second = await retry();

@@ -30,7 +30,7 @@ export type Exchanged<T> =
 
 export type Failed = Exclude<Outcome<never>, { kind: 'done' }>;
 
-/** The outcome of a vendor's refusal. */
+/** Turns a vendor's refusal into an outcome. */
 export type ReadRefusal = (status: number, body: unknown) => Failed;
 
 export interface HttpClientOptions extends Omit<AdapterOptions, 'settings'> {
@@ -43,7 +43,7 @@ export const httpClient = (options: HttpClientOptions) => {
   const { slot, log } = options;
   const sending = { ...options, fetch: withOneRetry(options.fetch, options.timeoutMs) };
 
-  /** For callers that handle refusals themselves, such as the refusal of an expired token. */
+  /** Makes a call for a caller that handles refusals itself, such as the refusal of an expired token. */
   const exchange = async <T>(request: HttpRequest<T>): Promise<Exchanged<T>> => {
     const startedAt = Date.now();
     const exchanged = await send(sending, request);

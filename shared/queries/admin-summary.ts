@@ -199,12 +199,15 @@ type Recurring = ReturnType<ReturnType<typeof recurringSums>['figures']>;
 
 interface RecurringRange {
   readonly periods: readonly ({ readonly period: string; readonly currency: string } & Recurring)[];
-  /** By currency. */
+  /** The revenue at the start of the range, by currency. */
   readonly atStart: ReadonlyMap<string, Recurring>;
   readonly atEnd: ReadonlyMap<string, Recurring>;
 }
 
-/** Starts at the current sums and subtracts day by day, so the cost depends only on the days since `from`. */
+/**
+ * The recurring revenue at the start of the range, at its end and in each period. Starts at the current sums and
+ * subtracts day by day, so the cost depends only on the days since `from`.
+ */
 const recurringOver = async (
   table: Table,
   { from, to }: SummaryRange,
@@ -257,7 +260,7 @@ interface TotalsOver {
 
 const NOW = 'now';
 const EARLIER = 'earlier';
-/** The row of a currency with subscriptions but possibly without payments. */
+/** The period of a row without payments, which shows a currency that has subscriptions. */
 const IDLE = 'idle';
 
 /** Totals of the range and of the previous period, computed as rows of two long periods. */

@@ -1,4 +1,4 @@
-/** @module Items that map an e-mail address to its customers, for the search of platform admins. */
+/** @module Items that map an e-mail address to its customers, for the search by the merchant. */
 
 import { type Customer, customerRecord } from '../customers/customer.ts';
 import { emailCustomerKey, emailCustomers, type Key } from '../platform/keys.ts';

@@ -39,7 +39,7 @@ const countsInCounter = (item: Item): readonly StatusCount[] =>
     name.startsWith('n_') && typeof value === 'number' ? [[name.slice(2), value]] : [],
   );
 
-/** Each day has one item per currency. */
+/** The counts by status in one item of sums. Each day has one such item per currency. */
 const countsInSums = (item: Item): readonly StatusCount[] =>
   Object.entries(item).flatMap(([name, value]): StatusCount[] => {
     const sum = sumNamed(name);

@@ -22,7 +22,7 @@ export const paymentsMeta = z
   })
   .describe('The position of the page in the list.');
 
-/** For lists with page numbers only in the envelope. */
+/** The `meta` of lists that have page numbers only in the envelope. */
 export const pagesMeta = z
   .object({
     pagination: z
@@ -39,7 +39,7 @@ export const pagesMeta = z
   })
   .describe('The position of the page in the list.');
 
-/** For lists with a cursor and without a total. */
+/** The `meta` of lists with a cursor and without a total. */
 export const cursorMeta = z
   .object({
     limit: z.int().describe('Records per page.'),

@@ -150,9 +150,9 @@ export const listRefunds = (deps: StoreDeps, request: InRange): Promise<Reply> =
 
 export const listDisputes = (deps: StoreDeps, request: InRange): Promise<Reply> => listByMonth(deps, request, DISPUTES);
 
-/** Months in a list without `from`. */
+/** How many months a list without `from` goes back from its newest month. */
 const MONTHS_BACK = 24;
-/** Maximum months in a list with `from`. A month without records costs one read. */
+/** How many months a list with `from` may go back at most. A month without records costs one read. */
 const MOST_MONTHS_BACK = 240;
 
 /** The months of the range, newest first, as YYYY-MM. */
@@ -230,7 +230,7 @@ interface Position {
   readonly start: Cursor | undefined;
 }
 
-/** The same list name for the partitions of all months. */
+/** The name of the list in its cursors. The partitions of all months share one name. */
 const listOf = ({ payment_id: paymentId }: RangeQuery, kind: Kind): string =>
   paymentId === undefined ? monthPartition('', kind) : besidePayment(paymentId, kind);
 

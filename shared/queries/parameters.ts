@@ -19,7 +19,7 @@ const MAX_PAGE = 1_000_000;
 const PAYMENTS_PER_PAGE = 20;
 const MAX_PAYMENTS_PER_PAGE = 50;
 
-/** A time, or a UTC day, which becomes its first or last moment. Undefined if absent. */
+/** A time, or a UTC day, which stands for its first or last moment. Undefined if the parameter is absent. */
 export const moment = (dayEnd: boolean) =>
   z
     .union([timeField(), dayField().transform((day) => `${day}T${dayEnd ? '23:59:59.999' : '00:00:00.000'}Z`)])

@@ -1,4 +1,4 @@
-/** @module The payer's e-mail address and the organization's name in the records of lists for platform admins. */
+/** @module The payer's e-mail address and the organization's name in the records of the merchant's lists. */
 
 import * as z from 'zod';
 import { once } from '../core/once.ts';

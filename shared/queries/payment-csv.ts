@@ -36,7 +36,7 @@ export const PAYMENT_CSV_COLUMNS = [...UP_TO_METHOD, ...HOLD_COLUMNS, ...LOST_CO
 /** A payment as a row of CSV, with the fields for payers. */
 export const paymentRow = (payment: VisiblePayment) => ({ ...paymentView(payment, 'payer'), ...methodCells(payment) });
 
-/** Amounts for platform admins only, in minor units of the settlement currency. */
+/** Amounts for the merchant only, in minor units of the settlement currency. */
 export const settlementCells = ({ settlement }: Pick<VisiblePayment, 'settlement'>) => ({
   fee_cents: settlement?.feeCents ?? null,
   net_cents: settlement?.netCents ?? null,

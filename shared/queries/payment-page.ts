@@ -89,7 +89,7 @@ interface PageParameters {
   readonly cursor?: string | undefined;
 }
 
-/** The cursor at which the page starts, or without a cursor the page number's offset. */
+/** The cursor at which the page starts. Without a cursor, the offset at which the page number starts. */
 export const positionOf = (
   { page, limit, cursor }: PageParameters,
   range: CursorRange,

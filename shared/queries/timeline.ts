@@ -76,7 +76,10 @@ interface ChangeEntry {
   readonly version: number;
 }
 
-/** Only records with years of billing, hundreds of changes, or weeks of failures have more entries. */
+/**
+ * The maximum number of versions, and of log entries, on a page without a limit. Only records with years of billing,
+ * hundreds of changes, or weeks of failures have more entries.
+ */
 const MAX_ENTRIES = 500;
 const MAX_LIMIT = 100;
 

@@ -94,7 +94,8 @@ const eraseSubscriptionOf = async (erasing: Erasing, subscription: Subscription 
   const { deps, subject } = erasing;
   if (!subscription || !isOf(subject, subscription)) return false;
   const isPersonal = subscription.organizationId === undefined;
-  // Before the erasure is done, the person may reactivate the subscription, and a charge may be open.
+  // The subscription must end before it is blanked. Until then, the person may reactivate the subscription, and a
+  // charge may be open.
   const runs =
     isPersonal &&
     subscription.status !== 'declined' &&
@@ -111,7 +112,10 @@ const eraseSubscriptionOf = async (erasing: Erasing, subscription: Subscription 
   return true;
 };
 
-/** @throws DomainError PAYMENT_IN_PROGRESS while a charge's outcome is unknown */
+/**
+ * Cancels the subscription immediately, unless it is over.
+ * @throws DomainError PAYMENT_IN_PROGRESS while a charge's outcome is unknown
+ */
 const end = async (deps: RemovalDeps, subscription: Subscription): Promise<Subscription> => {
   const isOver = !isLive(subscription) && subscription.charge === undefined && subscription.change === undefined;
   if (isOver || subscription.status === 'creating') return subscription;
@@ -147,7 +151,9 @@ const cancelOpen = async (deps: RemovalDeps, payment: VisiblePayment): Promise<V
   return cancelIntent({ deps, store, provider }, payment, 'cancel');
 };
 
-/** Marks the refund's ids, because a refund's event may not name the payment. */
+/**
+ * Marks the refund's ids and blanks the refund. The ids are marked because a refund's event may not name the payment.
+ */
 const eraseRefundOf = async (erasing: Erasing, refund: Refund): Promise<boolean> => {
   const { deps, subject } = erasing;
   if (!isOf(subject, refund) || refund.organizationId !== undefined) return false;

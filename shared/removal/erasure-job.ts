@@ -13,7 +13,7 @@ import { asVersion, storedRecordFields, type VersionedShape } from '../platform/
 
 const ERASURE_STATUSES = ['pending', 'running', 'done'] as const;
 
-/** A job counts its blanked or removed records, and its blanked copies in other items. */
+/** A job counts the records that it has blanked or removed, and the copies that it has blanked in other items. */
 const COUNTED = [
   'subscriptions',
   'payments',

@@ -1,6 +1,6 @@
 /**
  * @module Blanks a person's data in items that are not records. An item that names a record of the person, or belongs
- * to the person, loses all personal data. In others only the person's e-mail addresses are replaced.
+ * to the person, loses all personal data. In other items, only the person's e-mail addresses are replaced.
  */
 
 import * as z from 'zod';
@@ -102,7 +102,9 @@ export const blankTrace = async (table: Table, sought: Sought, item: Item): Prom
 const isApplied = async (table: Table, { providerId, eventId }: Item): Promise<boolean> =>
   (await table.get(inboundLogKey({ provider: String(providerId), eventId: String(eventId) }))) !== undefined;
 
-/** Removes only e-mail addresses while a record needs the event. The function that applies the event blanks the rest. */
+/**
+ * Removes only e-mail addresses while a record needs the event. The function that applies the event blanks the rest.
+ */
 const markedToBlank = (sought: Sought, item: Item): Readonly<Record<string, unknown>> | undefined => {
   const withoutMails = blankedEvent(sought, item, () => false);
   return item['isToBlank'] === true ? withoutMails : { ...withoutMails, isToBlank: true };
@@ -139,7 +141,10 @@ const blankedLog = (sought: Sought, item: Item): Readonly<Record<string, unknown
   return { ...next, payload: packedPayload(next.payload) };
 };
 
-/** The masked form of an address depends on its Unicode normalization, unknown here. */
+/**
+ * The forms in which the log may have masked an address. The form depends on the Unicode normalization of the masked
+ * address, which is unknown here.
+ */
 const maskedForms = (email: string): readonly string[] =>
   ['NFC', 'NFD'].map((form) => comparableText(String(redact(email.normalize(form)))));
 
@@ -152,7 +157,9 @@ const withoutAnswer = (response: unknown): unknown => {
   );
 };
 
-/** A provider may escape any letter, so parsed texts are compared. Unchanged JSON keeps its bytes. */
+/**
+ * Blanks a JSON text. A provider may escape any letter, so parsed texts are compared. Unchanged JSON keeps its bytes.
+ */
 const blankedText = (sought: Sought, json: string, isAll: boolean): string => {
   if (!isAll && sought.emails.length === 0) return json;
   const value: unknown = JSON.parse(json);

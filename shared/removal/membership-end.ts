@@ -22,7 +22,11 @@ const LAST_PASS_MS = 5 * MINUTE_MS;
 
 const endedSchema = z.object({ organizationId: z.string(), userId: z.string(), isLastPass: z.boolean().optional() });
 
-/** Safe to stop midway and to repeat, because the due item is removed last. @returns the outcome, for the log */
+/**
+ * Removes a former member's methods from the organization's subscriptions. Safe to stop midway and to repeat, because
+ * the due item is removed last.
+ * @returns the outcome, for the log
+ */
 export const runEndedMembership = async (deps: BillingDeps, memberId: string): Promise<string> => {
   const key = endedMembershipKey(memberId);
   const item = await deps.table.get(key);

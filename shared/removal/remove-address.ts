@@ -9,7 +9,7 @@ import type { StoreDeps } from '../platform/table.ts';
 import { promoteNewest } from '../platform/table-defaults.ts';
 import { unlinkSubscription } from '../subscriptions/record/linked-records.ts';
 
-/** Payments keep their address. */
+/** Unlinks the address from methods and subscriptions. Payments keep their address. */
 export const unlinkAddress = async (deps: StoreDeps, addressId: string): Promise<void> => {
   const partition = recordKey('ADDR', addressId).pk;
   for await (const item of deps.table.eachItem({ partition, ...ADDRESS_USES, consistent: true })) {
@@ -38,7 +38,7 @@ export const removeAddress = async (deps: StoreDeps, record: Address): Promise<v
     isDefaultAddress(deps.table, record),
     ownedRecord(deps, addressShape).remove(record),
   ]);
-  // Repeated for methods and subscriptions that were linked during the removal.
+  // The call is repeated for methods and subscriptions that were linked during the removal.
   await unlinkAddress(deps, record.id);
   if (wasDefault) await promoteNewest(deps.table, addressDefaultSlot(record), { id: record.id, deletes: true });
 };

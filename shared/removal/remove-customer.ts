@@ -28,14 +28,16 @@ export const deleteCustomer = async (
   { record }: ApiRequest<unknown, unknown, unknown, Customer>,
 ): Promise<Reply> => {
   await removeCustomer(deps, record, { atProvider: true });
-  // Repeated for subscriptions created during the removal. A creation that starts later checks its customer itself.
+  // The call is repeated for subscriptions created during the removal. A creation that starts later checks its customer
+  // itself.
   await detachSubscriptions(deps, record);
   return { data: undefined };
 };
 
 /**
- * The order makes a repeat safe. First the owner's subscriptions are canceled, and other subscriptions are detached.
- * Then the methods are removed, then the customer at the provider, then the record here.
+ * Removes a customer. The order of the steps makes a repeat safe. First the owner's subscriptions are canceled, and
+ * other subscriptions are detached. Then the methods are removed, then the customer at the provider, then the record
+ * here.
  * @throws DomainError PAYMENT_METHOD_IN_USE if a subscription of another owner uses one of the customer's methods
  */
 export const removeCustomer = async (
@@ -67,7 +69,10 @@ const successorStepsOf = async (
 
 const REMOVE_TRIES = 5;
 
-/** Rebuilds the steps if a concurrent removal of another customer has chosen this customer as successor. */
+/**
+ * Removes the record. Rebuilds the steps and retries if a concurrent removal of another customer has chosen this
+ * customer as successor.
+ */
 const removeRecord = async (
   deps: ProviderRecordDeps,
   customer: Customer,

@@ -27,14 +27,15 @@ export const deleteMethod = async (
   { record }: ApiRequest<unknown, unknown, unknown, PaymentMethod>,
 ): Promise<Reply> => {
   await removeMethod(deps, record, { atProvider: true });
-  // Repeated for subscriptions created during the removal. A creation that starts later checks its method itself.
+  // The call is repeated for subscriptions created during the removal. A creation that starts later checks its method
+  // itself.
   await replaceMethodEverywhere(deps, record, { isGone: true });
   return { data: undefined };
 };
 
 /**
- * Changes subscriptions to the successor, detaches the method, then removes it. The newest remaining method that is set
- * up becomes the default. @throws DomainError PAYMENT_METHOD_IN_USE
+ * Moves subscriptions to the successor method, detaches the method, then removes its record. The newest remaining
+ * method that is set up becomes the default. @throws DomainError PAYMENT_METHOD_IN_USE
  */
 export const removeMethod = async (
   deps: RemoveMethodDeps,
@@ -56,7 +57,7 @@ export const removeMethod = async (
   ];
   // Keeps a default that another request has set during the removal.
   if (!(await store.remove(method, [...steps, ...defaultSteps]))) await store.remove(method, steps);
-  // Repeated for subscriptions that got the method back during the removal, from an older provider report.
+  // The call is repeated for subscriptions that got the method back during the removal, from an older provider report.
   if (!atProvider) await replaceMethodEverywhere(deps, method, { isGone: true });
 };
 

@@ -118,7 +118,10 @@ const waitOf = ({ failed, more }: { readonly failed: number; readonly more: bool
   return failed > 0 ? RETRY_MS : LAST_WRITES_MS;
 };
 
-/** An id derived from an Idempotency-Key stays taken, because a repeated key must not show the old payments. */
+/**
+ * Removes the item of the organization. An id derived from an Idempotency-Key stays taken, because a repeated key must
+ * not show the old payments.
+ */
 const removeOrganization = async (
   { table }: RemovalDeps,
   id: string,

@@ -42,7 +42,8 @@ export const requestErasure = async (
 };
 
 /**
- * Logs the request, because a restore of the table loses the job but not the log. The log line has no e-mail address.
+ * Starts an erasure, unless one of this person is running. Logs the request, because a restore of the table loses the
+ * job but not the log. The log line has no e-mail address.
  * @returns the person's running job, new or existing
  */
 export const startErasure = async (
@@ -90,7 +91,7 @@ export const findRunningErasure = async (
 interface Made {
   readonly id: string;
   readonly at: string;
-  /** The platform admin. */
+  /** The id of the user or service key that requests the erasure. */
   readonly by: string;
   readonly idempotency: ApiRequest['idempotency'];
 }

@@ -1,7 +1,7 @@
 /**
  * @module The due work of an erasure. It first erases the person's listed records, and then scans the whole table for
- * the rest. The job is done after a pass without changes, started five minutes or more after the last change. By
- * then, every function and delivery with older data has ended.
+ * the rest. The job is done after a pass that starts at least five minutes after the last change and changes nothing.
+ * By then, every function and delivery with older data has ended.
  */
 
 import { RETRY_MS } from '../calls/call-times.ts';
@@ -50,7 +50,7 @@ export const runDueErasure = async (deps: RemovalDeps, id: string): Promise<stri
     const started = { ...now, passAt: now.passAt ?? iso(deps.now()) };
     const { job: after, isEnd } = await runSlice({ deps, sought }, started);
     ({ job: now, next } = isEnd ? afterPass(after, deps.now()) : { job: after, next });
-    // The erased records have marked the ids and e-mail addresses to find in the copies.
+    // The erasure of the records has marked the ids and e-mail addresses to find in the copies, so they are read now.
     if (isEnd && now.step === WHOLE_TABLE) sought = await soughtBy(deps.table, now);
   }
   return next.kind === 'done' ? finish(deps, now) : save(deps, now, next);
@@ -102,7 +102,10 @@ const runSlice = async ({ deps, sought }: Run, job: ErasureJob): Promise<Slice> 
   return { job: counted({ ...job, after }, results, iso(deps.now())), isEnd: page.next === undefined };
 };
 
-/** The owner index is eventually consistent, so the items themselves are read. */
+/**
+ * One page of the person's records of a kind. The owner index is eventually consistent, so the items themselves are
+ * read.
+ */
 const listedPage = async (
   { table }: RemovalDeps,
   kind: ListedKind,

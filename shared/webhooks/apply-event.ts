@@ -36,8 +36,9 @@ const EARLY_RETRY_SECONDS = [60, 300, 1_800];
  */
 const UNNAMED_RETRY_SECONDS = [60];
 /**
- * Retries for thirty hours in total, because no later event repeats a refund or dispute. After a provider outage, a
- * provider-billed payment may be recorded up to a day late. SQS hides a message for less than 12 hours after a receive.
+ * Seconds until the retry of an early event about a refund or dispute, by the number of receives. The retries take
+ * thirty hours in total, because no later event repeats a refund or dispute. After a provider outage, a provider-billed
+ * payment may be recorded up to a day late. SQS hides a message for less than 12 hours after a receive.
  */
 const EARLY_MONEY_BACK_SECONDS = [...EARLY_RETRY_SECONDS, ...[6, 8, 8, 8].map((hours) => hours * 3_600)];
 
@@ -77,7 +78,7 @@ export const applyProviderEvent = async (
   return 'done';
 };
 
-/** Refunds and disputes are recorded even for an erased person. */
+/** The waits before the retries of an early event. Refunds and disputes are recorded even for an erased person. */
 const waitsOf = ({ type }: ProviderEvent, result: Result, isErased: boolean): readonly number[] => {
   if (isMoneyBackEvent(type)) return EARLY_MONEY_BACK_SECONDS;
   if (isErased) return [];
@@ -86,7 +87,9 @@ const waitsOf = ({ type }: ProviderEvent, result: Result, isErased: boolean): re
 
 const isUnnamed = (result: Result): boolean => 'isUnnamed' in result && result.isUnnamed === true;
 
-/** True if the event's person was erased. The record shows the erasure. Without a record, the ids in the event do. */
+/**
+ * True if the event's person was erased. The record shows the erasure. Without a record, the ids in the event show it.
+ */
 const concernsErased = async (
   { table }: ApplyEventDeps,
   result: Result,

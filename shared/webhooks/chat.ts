@@ -39,7 +39,7 @@ export const chatMessage = (event: string, body: unknown): ChatMessage => {
 
 const section = (text: string): Section => ({ type: 'section', text: { type: 'mrkdwn', text } });
 
-/** Keeps whole lines, because a cut line could end within an escaped character. */
+/** As many lines as fit into a section. Lines stay whole, because a cut line could end within an escaped character. */
 const fittingLines = (lines: readonly string[]): string =>
   lines.reduce((text, line) => {
     const longer = text === '' ? line : `${text}\n${line}`;
@@ -75,7 +75,7 @@ const amountOf = ({ refund, dispute, amount: paid, currency }: Fields): string =
   return amountWithCurrency(amount, currency.toUpperCase());
 };
 
-/** Hides order data and addresses. A subscription's message keeps its product and quantity. */
+/** Hides order data and addresses of a canonical event. A subscription's message keeps its product and quantity. */
 const withoutOrder = (event: string, object: Fields): Fields => {
   const hidden = event.startsWith('payment.') ? [...ORDER_FIELDS, 'product_id', 'quantity'] : ORDER_FIELDS;
   if (event.includes(':')) return object;

@@ -94,7 +94,7 @@ interface Position {
   readonly number: number;
 }
 
-/** Undefined after a success and after the last attempt. */
+/** The attempt after this one. Undefined after a success and after the last attempt. */
 const nextAttempt = (
   { retryPlan, now }: DeliverDeps,
   { outcome, answer }: Attempted,

@@ -55,8 +55,9 @@ interface Refresh<T extends Refreshable> {
 const UNSURE_SECONDS = 30;
 
 /**
- * Compares the event with the last known state, which may come from one of our own calls, timed by our clock. Providers
- * give event times in whole seconds. For an event in the interface's shape, only its time decides.
+ * The age of the event relative to the record. Compares the event with the last known state, which may come from one of
+ * our own calls, timed by our clock. Providers give event times in whole seconds. For an event in the interface's
+ * shape, only its time decides.
  */
 const ageOf = (record: Refreshable, event: ProviderEvent): 'older' | 'unsure' | 'newer' => {
   const { createdAt, isOfInterface } = event;

@@ -29,7 +29,7 @@ export const applyInvoice = async (context: SubscriptionEventContext, type: Invo
   const { subscription, event } = context;
   const news = event.object.invoice;
   if (event.isOfInterface && ageOf(event, subscription) === 'older') return resultOf(context, 'ignored', 'stale');
-  // The event cannot change this status, so the provider is read.
+  // The event cannot change the status of this subscription, so the provider is read.
   if (event.isOfInterface && !runs(subscription)) return syncSubscription(context, news?.subscriptionId);
   // The creation got no response. The event names the provider's subscription, so a read can report the rest.
   if (subscription.providerSubscriptionId === undefined && news?.subscriptionId && isLive(subscription)) {
@@ -44,7 +44,10 @@ export const applyInvoice = async (context: SubscriptionEventContext, type: Invo
 
 type InvoiceEventType = 'invoice.payment_succeeded' | 'invoice.payment_failed';
 
-/** The invoice's period decides, not the order of the events, so a paid period is never owed again. */
+/**
+ * Applies the outcome of an invoice. The invoice's period decides, not the order of the events, so a paid period is
+ * never owed again.
+ */
 const applyOutcome = async (
   context: SubscriptionEventContext,
   type: InvoiceEventType,
@@ -117,7 +120,7 @@ const paymentsAfter = (
     : { latestPaymentId: paymentId, owed: owedInvoice && [{ invoiceId: owedInvoice.invoiceId, paymentId }] };
 
 const needsRead = (subscription: Subscription, invoice: ProviderInvoice, isPaid: boolean): boolean =>
-  // The trial may have ended earlier than recorded, and other charges may have followed.
+  // A trial needs a read. It may have ended earlier than recorded, and other charges may have followed.
   subscription.status === 'trialing' ||
   skipsTime(subscription, invoice.periodStart) ||
   endsLater(subscription, invoice) ||
@@ -199,7 +202,7 @@ const reportOf = (
   const isKnownPaid =
     current.paidUntil !== undefined && epochSeconds(instant(current.paidUntil)) >= (invoice?.periodEnd ?? periodEnds);
   if (isFailed) {
-    // Without an invoice, the failure can only be about the next period.
+    // A failure without an invoice can only be about the next period.
     return isCurrent && runs(current) && !(invoice && isKnownPaid)
       ? { status: 'past_due', retryAt: invoice && nextAttemptAt(invoice), ...periodOf(current, invoice) }
       : undefined;

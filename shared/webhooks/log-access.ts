@@ -33,7 +33,7 @@ export const requireVisible = async (
   throw notFound('webhook_log');
 };
 
-/** A key that may replay entries may also find them, without a second scope. */
+/** True if the caller may see every entry. A key that may replay entries may also find them, without a second scope. */
 const maySeeAll = (caller: Caller): boolean =>
   mayAsMerchant(caller, 'webhooks:read') || mayAsMerchant(caller, 'webhooks:write');
 
@@ -53,7 +53,10 @@ export const mayReadLogOf = async (
   return standingRefusal(await standingIn(organizationId), 'read') === undefined;
 };
 
-/** @throws DomainError INSUFFICIENT_PERMISSIONS or ORGANIZATION_ACCESS_DENIED */
+/**
+ * Requires that the caller may send events of this organization.
+ * @throws DomainError INSUFFICIENT_PERMISSIONS or ORGANIZATION_ACCESS_DENIED
+ */
 export const requireSender = async (
   { standings }: LogAccessDeps,
   caller: Caller,
@@ -82,7 +85,7 @@ const requireMember = (standing: Standing): void => {
   if (refusal) throw refusal;
 };
 
-/** The endpoints accept no guests. */
+/** The caller as a user or an organization. The endpoints accept no guests. */
 const memberOf = (caller: Caller): MemberCaller => {
   if (!isMemberCaller(caller)) throw new DomainError('AUTHENTICATION_REQUIRED');
   return caller;

@@ -57,7 +57,10 @@ export const applyMethodEvent = async (
 
 const CLOCKS_DIFFER_SECONDS = 60;
 
-/** A detachment is final. An event older than the record is about an earlier record of the method. */
+/**
+ * Removes a detached method, because a detachment is final. Ignores an event that is older than the record, because
+ * such an event is about an earlier record of the method.
+ */
 const detach = async (deps: RemoveMethodDeps, method: PaymentMethod, event: ProviderEvent): Promise<EventResult> => {
   const isEarlier = isStale({ createdAt: method.createdAt }, { createdAt: event.createdAt + CLOCKS_DIFFER_SECONDS });
   if (isEarlier) return ignored(method, 'stale');
@@ -65,7 +68,10 @@ const detach = async (deps: RemoveMethodDeps, method: PaymentMethod, event: Prov
   return { kind: 'applied', reason: 'payment method removed', owner: method };
 };
 
-/** The event names our method. The provider is read and decides, so the order of events does not matter. */
+/**
+ * Applies an event about a set-up. The event names our method. The provider is read and decides, so the order of events
+ * does not matter.
+ */
 export const applySetupEvent = async (
   deps: RemoveMethodDeps,
   { slot, event: { object } }: InboundEvent<'setup_intent.succeeded' | 'setup_intent.failed'>,

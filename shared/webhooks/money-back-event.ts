@@ -80,8 +80,8 @@ const applyToHeld = async (
 const NOTHING_TAKEN = 'nothing was taken';
 
 /**
- * Reads the provider if it is unclear whether the event or the record is newer. Checks this before recording the event,
- * and again if another event was recorded meanwhile.
+ * Records a report about a dispute. Reads the provider if it is unclear whether the event or the record is newer.
+ * Checks this before recording the event, and again if another event was recorded meanwhile.
  */
 const recordInOrder = async (deps: Deps, reported: ReportedDispute): Promise<RecordedDispute> => {
   const read = async () => (await readDisputesNow(deps, reported.payment))?.get(reported.report.disputeId);
@@ -101,7 +101,7 @@ const readDisputesNow = async (deps: Deps, payment: VisiblePayment): Promise<Dis
   return recorded;
 };
 
-/** The event does not contain the amounts, so the refunds are read at the provider. */
+/** Reads the refunds of the payment at the provider, because the event does not contain their amounts. */
 const readRefundsNow = async (deps: Deps, payment: VisiblePayment): Promise<void> => {
   const { refunds: port } = await deps.providers.require(payment.providerId, 'payments');
   if (!port) return;

@@ -104,7 +104,10 @@ const aliasedPayment = async (
   return undefined;
 };
 
-/** Our id in the metadata proves nothing, because anyone can set it there. The provider's own ids must match. */
+/**
+ * Why the event cannot be about the payment; undefined if it can. Our id in the metadata proves nothing, because anyone
+ * can set it at the provider. The provider's own ids must match.
+ */
 const findDifference = (payment: Payment, slot: ProviderSlot, { object }: ProviderEvent): string | undefined => {
   if (payment.providerId !== slot) return 'provider differs';
   const known = providerIdsOf(payment);

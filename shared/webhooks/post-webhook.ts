@@ -100,8 +100,8 @@ const publicLookup =
   };
 
 /**
- * Shorter than targets usually keep an idle connection. Targets with a shorter limit send `Keep-Alive`, which Node
- * obeys.
+ * How long an idle connection is kept. Targets usually keep it longer. A target with a shorter limit sends
+ * `Keep-Alive`, which Node obeys.
  */
 const KEPT_MS = 4_000;
 
@@ -131,8 +131,8 @@ interface Route {
 }
 
 /**
- * A reset of a kept connection means that the target closed it before the POST arrived, so the POST is sent on a new
- * connection.
+ * Sends the POST. If a kept connection is reset, the target closed it before the POST arrived, so the POST is sent
+ * again on a new connection.
  */
 const send = async (posted: Posted, signal: AbortSignal, route: Route): Promise<IncomingMessage> => {
   try {

@@ -1,4 +1,4 @@
-/** @module Reads the webhook log, and shows its entries as payers and platform admins may see them. */
+/** @module Reads the webhook log, and shows its entries as payers and the merchant may see them. */
 
 import * as z from 'zod';
 import { type Audience, audienceOf } from '../access/audience.ts';
@@ -113,8 +113,9 @@ const viewOfLog = (record: LogRecord, audience: Audience): LogView => ({
 });
 
 /**
- * Canonical events are meant for outside readers, so a delivery's payload is shown. A provider's event is shown in the
- * interface's shape.
+ * The payload for payers. A delivery of a canonical event shows its payload, because canonical events are meant for
+ * outside readers. A delivery of a provider's event shows no payload. An inbound event is shown in the interface's
+ * shape.
  */
 const payersPayload = ({ direction, eventId, eventType, provider, payload, shown }: LogRecord): unknown => {
   if (direction === 'outbound') return CANONICAL_EVENTS.some((name) => name === eventType) ? payload : {};
@@ -122,7 +123,7 @@ const payersPayload = ({ direction, eventId, eventType, provider, payload, shown
   return { id: eventId, type: eventType, provider, data: { object }, created: created ?? null };
 };
 
-/** Only these fields are for payers. Others, such as the target's own body, are for staff. */
+/** The result for payers. The other fields of a result, such as the target's own body, are for staff. */
 const payersResponse = ({ response }: LogRecord): unknown => payersResponseSchema.safeParse(response).data ?? {};
 
 const payersResponseSchema = z.object({
@@ -135,7 +136,10 @@ const payersResponseSchema = z.object({
   duration_ms: z.number().optional(),
 });
 
-/** A hundred payloads of the largest events would exceed the size limit of a response. */
+/**
+ * The maximum size of a payload in a list, in bytes. A hundred payloads of the largest events would exceed the size
+ * limit of a response.
+ */
 const LARGEST_LISTED = 16 * 1_024;
 
 /** A log entry in a list, with a large payload replaced by its size. */

@@ -61,7 +61,7 @@ const organizationOf = (caller: Caller): string | undefined =>
   isMemberCaller(caller) ? caller.organizationId : undefined;
 
 /**
- * Fields that every sender of a test event may set. None of them can hold an id. Only a platform admin may set other
+ * Fields that every sender of a test event may set. None of them can hold an id. Only the merchant may set other
  * fields. Otherwise the owner of any organization could make a signed event that names another organization's payment.
  */
 const FACTS: Readonly<Record<string, (value: unknown) => boolean>> = {

@@ -29,7 +29,10 @@ export const resultOf = (
  */
 const UNSURE_SECONDS = 30;
 
-/** If the order is unknown, an event in the interface's shape counts as newer and is applied without a read. */
+/**
+ * Whether the event is older or newer than the stored state. If the order is unknown, an event in the interface's shape
+ * counts as newer and is applied without a read.
+ */
 export const ageOf = (event: ProviderEvent, subscription: Subscription): 'older' | 'newer' | 'unsure' => {
   const { createdAt, isOfInterface } = event;
   const { knownAt = 0 } = subscription;

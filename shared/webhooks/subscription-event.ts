@@ -34,7 +34,7 @@ export const applySubscriptionEvent = async (
   const store = subscriptionStore(deps.table);
   const subscription = await findSubscription({ deps, store }, slot, event);
   if (!subscription && isMadeByHand(event)) return { kind: 'ignored', reason: 'not ours', owner: {} };
-  // A running creation reads its own outcome.
+  // A running creation reads its own outcome, so the event is retried later.
   if (!subscription || subscription.status === 'creating') return { kind: 'early' };
   const context: SubscriptionEventContext = { deps, store, subscription, event };
   if (subscription.providerId !== slot) return resultOf(context, 'quarantined', 'provider differs');
@@ -43,7 +43,7 @@ export const applySubscriptionEvent = async (
   if (subscription.status === 'declined' && type !== 'invoice.payment_succeeded') {
     return resultOf(context, 'ignored', 'declined');
   }
-  // During a transfer, the event may be about either of two subscriptions at the provider.
+  // During a transfer, the event may be about either of two subscriptions at the provider, so the event is retried.
   if (subscription.transfer) return { kind: 'early' };
   const { subscription: news, invoice } = event.object;
   const isSame = !isAboutFormer(subscription, providerIdIn(event));
@@ -59,7 +59,7 @@ const applyToProviderBilled = async (
   const { status } = subscription;
   const namedId = providerIdIn(event);
   if (namedId !== undefined && isAboutFormer(subscription, namedId)) return applyToFormer(context, type, namedId);
-  // While the provider's subscription is created again, that creation reads its own outcome.
+  // While the provider's subscription is created again, that creation reads its own outcome. The event is retried.
   if (status === 'canceled' && awaitsFirstCharge(subscription.charge)) return { kind: 'early' };
   if (type === 'invoice.payment_succeeded' || type === 'invoice.payment_failed') return applyInvoice(context, type);
   return status === 'canceled' ? cancelAtProvider(context, namedId) : applyNews(context, type, namedId);
@@ -120,8 +120,8 @@ const cancelAtProvider = async (
 };
 
 /**
- * Records the payment of a charge in progress when the subscription ended, because no event names the charge
- * once its invoice is void.
+ * Records the payment of a charge that was in progress when the subscription ended. No event names that charge once its
+ * invoice is void.
  * @returns undefined if the provider does not have the subscription
  */
 const readCharges = async (
@@ -181,7 +181,7 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
     return isUndecided ? current : noteFollowed(event, applyReport(current, report, deps.now()));
   });
   if (isUndecided) return syncSubscription(context, namedId);
-  // The provider may not know of this cancellation, and would charge the next period.
+  // Cancels at the provider, which may not know of this cancellation and would charge the next period.
   if (event.isOfInterface && next.status === 'canceled') {
     await cancelAtProvider({ ...context, subscription: next }, namedId);
   }

@@ -13,7 +13,7 @@ import type { StoreDeps, Table } from '../platform/table.ts';
 import { dueAttributes } from '../platform/versioned-record.ts';
 import { type Postponed, postpone, postponedOf } from './postpone.ts';
 
-/** A shorter wait stays in the queue. */
+/** The longest wait in the queue. A longer wait is due work. */
 export const LONGEST_IN_QUEUE_SECONDS = (15 * MINUTE_MS) / SECOND_MS;
 
 export interface Wait {
@@ -22,7 +22,10 @@ export interface Wait {
   readonly until: Instant;
 }
 
-/** Replaces an earlier wait of the delivery. @throws if the delivery of a canonical event is not stored */
+/**
+ * Stores the wait of a delivery, in place of an earlier wait.
+ * @throws if the delivery of a canonical event is not stored
+ */
 export const waitLong = async (
   { table, now }: StoreDeps,
   delivery: Delivery,

@@ -14,7 +14,7 @@ export interface ProbeDeps {
   readonly log: Log;
 }
 
-/** Longer than the health route's own limit of five seconds. */
+/** The time-out of a probe. It is longer than the health route's own limit of five seconds. */
 const MOST_MS = 10 * SECOND_MS;
 
 /** Logs one line per probe. A redirect counts as unhealthy, because the API sends no redirects. */
@@ -39,13 +39,19 @@ const ask = async (fetch: Fetch, url: string): Promise<string | undefined> => {
   }
 };
 
-/** A page of another server may return 200 too. */
+/**
+ * Why a response with a success status is not healthy; undefined if it is. A page of another server may also return
+ * 200.
+ */
 const problemOf = async (response: FetchResponse): Promise<string | undefined> => {
   const text = await response.text();
   return /"status"\s*:\s*"ok"/.test(text) ? undefined : 'the response is not that of this service';
 };
 
-/** The connection error's code, such as ENOTFOUND or CERT_HAS_EXPIRED. Without a code, the call was redirected. */
+/**
+ * The connection error's code, such as ENOTFOUND or CERT_HAS_EXPIRED. Without a code, the error's message, for example
+ * after a redirect.
+ */
 const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unreachable';
   const { cause, message } = error;

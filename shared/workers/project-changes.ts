@@ -57,7 +57,7 @@ export const projectChanges = async (
   return undefined;
 };
 
-/** Runs first, because sync and some events find a payment only by its alias. */
+/** Writes missing aliases of payments. Runs first, because sync and some events find a payment only by its alias. */
 const repairPaymentAliases = async (
   { table, log }: ProjectDeps,
   changes: readonly ProjectedChange[],
@@ -108,7 +108,10 @@ const eachInOrder = async (
   return counts.reduce((sum, count) => sum + count, 0);
 };
 
-/** Writes versions that change the sums together, so that concurrent batches rarely conflict on an item. */
+/**
+ * Projects changes of subscriptions. Versions that change the sums are written together, so that concurrent batches
+ * rarely conflict on an item.
+ */
 const projectSubscriptions: Project = async (deps, records) => {
   const { table } = deps;
   await projectVersions(
@@ -149,7 +152,7 @@ const projectRefunds: Project = async ({ table }, records) => {
   return refunds.length;
 };
 
-/** A removed customer may leave a tombstone, which has no e-mail address. */
+/** Projects changes of customers. A removed customer may leave a tombstone, which has no e-mail address. */
 const projectCustomers: Project = ({ table }, records) =>
   eachInOrder(records, async (record) => {
     const change = changeOf(record);
@@ -159,7 +162,10 @@ const projectCustomers: Project = ({ table }, records) =>
     return before?.email !== after?.email;
   });
 
-/** Removes the history and the list entry. Earlier versions come first in the stream, so nothing is written later. */
+/**
+ * Removes the history and the list entry of a removed subscription. Earlier versions come first in the stream, so
+ * nothing is written later.
+ */
 const forgetRemoved = async ({ table }: ProjectDeps, record: DynamoDBRecord): Promise<void> => {
   const removed = removedItem(record);
   const subscription = removed && subscriptionOf(removed);

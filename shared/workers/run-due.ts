@@ -23,7 +23,7 @@ import { runDueDelivery } from '../webhooks/waiting-delivery.ts';
 
 const RUN_LEASE_MS = 15 * MINUTE_MS;
 
-/** The shortest wait of work put back. */
+/** The shortest time until work that was put back is due again. */
 const PUT_BACK_MS = MINUTE_MS;
 
 export type RunDeps = Omit<DuePaymentDeps, 'isChargeOpen'> &
@@ -58,7 +58,10 @@ const messageSchema = z.object({
   slot: z.enum(PROVIDER_SLOTS).optional(),
 });
 
-/** Drops a message if the record's due time has changed. If the call rate is used up, the work returns to the index. */
+/**
+ * Runs the due work that a message names. Drops the message if the record's due time has changed. If the call rate is
+ * used up, the work returns to the index.
+ */
 export const runDue = async (deps: RunDeps, message: unknown): Promise<Handled> => {
   const { pk, sk, due_at: dueAt, slot } = messageSchema.parse(message);
   const moveDue = (byMs: number) =>

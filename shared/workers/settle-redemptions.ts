@@ -23,7 +23,7 @@ interface Images {
   readonly after: Item | undefined;
 }
 
-/** Follows the order of the stream. A later change never releases a paid use. */
+/** Settles the redemptions of changed records, in the order of the stream. A later change never releases a paid use. */
 export const settleRedemptions = async (
   { table }: { readonly table: Table },
   kind: 'PAY' | 'SUB',

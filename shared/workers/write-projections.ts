@@ -1,4 +1,4 @@
-/** @module Writes versions of payments together with their shares in counters and sums. */
+/** @module Writes versions of payments and subscriptions together with their shares in counters and sums. */
 
 import { type Projection, projectionSteps } from '../payments/payment-history.ts';
 import type { Table } from '../platform/table.ts';
@@ -7,9 +7,10 @@ import type { Table } from '../platform/table.ts';
 const MAX_STEPS = 100;
 
 /**
- * Writes versions of payments with their shares in counters and sums, in as few transactions as possible. Each counter
- * is updated once per transaction. An already written version is not counted again, because the transaction requires
- * that its history entry does not exist. Versions may come in any order, because sums do not depend on it.
+ * Writes versions of payments or subscriptions with their shares in counters and sums, in as few transactions as
+ * possible. Each counter is updated once per transaction. An already written version is not counted again, because the
+ * transaction requires that its history entry does not exist. Versions may come in any order, because sums do not
+ * depend on it.
  */
 export const writeProjections = async (table: Table, projections: readonly Projection[]): Promise<void> => {
   // A transaction has one step per item, so a repeated version within a batch is left out here.

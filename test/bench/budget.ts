@@ -1,8 +1,8 @@
 /**
  * Budget of an endpoint's DynamoDB work while the caller waits. It limits requests, sequential levels, and write units
  * of the table with its `owner` and `project` indexes. `dueUnits` are the write units of the `due` index. Setting or
- * removing a due time writes one key; moving it writes two (the old key and the new key). `because` gives the reason
- * for a budget missing in the design.
+ * removing a due time writes one key of that index. Moving a due time writes two keys, the old one and the new one.
+ * `because` gives the reason for a budget that the design does not name.
  */
 export interface Budget {
   /** Id of the function. */
@@ -18,7 +18,8 @@ export interface Budget {
   readonly laterUnits?: number;
   /**
    * Rate windows that count this request, in addition to the general window of creates and writes. The windows of
-   * declines count as one, because one request reads them. Adds exactly this many requests, in one more level.
+   * declines count as one, because one request reads them. The windows add exactly this many requests, in one more
+   * level.
    */
   readonly windows?: number;
   /** True if some windows count before the access rule and some after it, which needs a second level. */

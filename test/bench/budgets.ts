@@ -3,14 +3,20 @@ import { RECORD_BUDGETS } from './record-budgets.ts';
 import { SUBSCRIPTION_BUDGETS } from './subscription-budgets.ts';
 import { WEBHOOK_BUDGETS } from './webhook-budgets.ts';
 
-/** The due time is set to the first lookup of a create (1), then moved to the end of the confirmation period (2). */
+/**
+ * The due time is set to the time of the first lookup (1 write unit), then moved to the end of the confirmation period
+ * (2 units).
+ */
 const DUE_OF_CREATE = 3;
-/** The due time is moved to the attempt's first lookup (2), then back to the client secret's expiry (2). */
+/**
+ * The due time is moved to the time of the attempt's first lookup (2 units), then to the client secret's expiry (2
+ * units).
+ */
 const DUE_OF_CONFIRM = 4;
-/** One commit moves the due time (2) if work remains. */
+/** If work remains, one commit moves the due time (2 units). */
 const DUE_OF_ONE_COMMIT = 2;
 
-/** Four requests need only three levels, because the alias and the published payment are written in parallel. */
+/** A create sends four requests in three levels, because it writes the alias and the published payment in parallel. */
 const create = { of: 'payments.create-intent', requests: 4, levels: 3, writeUnits: 4, dueUnits: DUE_OF_CREATE };
 const confirm = {
   of: 'payments.confirm',
@@ -54,7 +60,7 @@ const capture = {
 const WITH_FACTS = 'the facts of the attempt bring the payment over one unit';
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const get = { of: 'payments.get', requests: 1, levels: 1, ...nothingWritten };
-/** A page that contains the whole list needs no count. */
+/** A list that fits on one page needs no request to count the rest. */
 const whole = { of: 'payments.list', requests: 2, levels: 2, ...nothingWritten };
 const list = {
   ...whole,

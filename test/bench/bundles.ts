@@ -6,8 +6,8 @@ import { type Bundle, build, DEFAULT_ID } from '../../infra/deploy/build.ts';
 import { say, sheet } from './sheet.ts';
 
 /**
- * Measures the sizes of the deployed functions, and checks the contents of read-only functions. @returns whether all
- * are within budget
+ * Measures the sizes of the deployed functions, and checks that read-only functions contain no adapters and senders.
+ * @returns whether all functions are within budget
  */
 export const benchBundles = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-bench-'));
@@ -35,7 +35,9 @@ const LARGEST_STARTS: ReadonlyMap<string, number> = new Map([
 /** Provider adapters and senders, which a read-only function must not contain. */
 const NOT_FOR_READERS = /^(stripe|braintree|shared\/providers|@aws-sdk\/client-(sqs|eventbridge))$/;
 
-/** Bytes. If a bundle contains less than this of a module, it contains only constants for schemas. */
+/**
+ * In bytes. If a bundle contains at most this much of a module, it contains only the module's constants, for schemas.
+ */
 const CONSTANTS = 1_024;
 
 const readers: ReadonlySet<string> = new Set(endpoints.filter(({ method }) => method === 'GET').map(({ id }) => id));

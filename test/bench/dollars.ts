@@ -5,7 +5,7 @@ import { say, sheet } from './sheet.ts';
 import type { Tally } from './tally.ts';
 import { sumOf } from './units.ts';
 
-/** The measured work of a request. With list prices and a few assumed times it gives the cost of a million requests. */
+/** The measured work of a request. List prices and a few assumed times turn it into the cost of a million requests. */
 export interface CountedRequest {
   readonly name: string;
   readonly tally: Tally;
@@ -16,7 +16,9 @@ export interface CountedRequest {
 /** Assumed times of a request to DynamoDB and of a provider call, in ms. */
 export const TABLE_MS = 8;
 export const PROVIDER_MS = 450;
-/** Processor time per run, in ms of a whole processor. Higher than a warm create, the largest measured value. */
+/**
+ * Processor time per run, in ms of a whole processor. It is more than the largest measured time, that of a warm create.
+ */
 const PROCESSOR_MS = 4;
 /** The memory in MB that gives a Lambda function a whole processor. */
 const WHOLE_PROCESSOR_MB = 1_769;

@@ -42,7 +42,7 @@ export const benchEndpoints = async (): Promise<boolean> => {
 interface Row {
   readonly name: RowName;
   readonly budget: Budget;
-  /** The limit; the item's size if the budget is `size of the item`. */
+  /** The limit. If the budget is `size of the item`, the limit follows from the size of the stored item. */
   readonly writeUnits: number;
   readonly tally: Tally;
   readonly busEvents: number;
@@ -122,7 +122,7 @@ const added = ({ requests, levels }: Cost): string => (requests === 0 ? '' : `+$
 
 type Checked = Omit<Row, 'tally' | 'busEvents'> & { readonly tally: Pick<Tally, 'parts' | 'later'> };
 
-/** 1 if the endpoint has a general window, for all creates of a caller or all writes to one record. */
+/** 1 if the endpoint has a general window, which counts all creates of a caller or all writes to one record. */
 const generalWindows = (of: string): number =>
   endpoints.some(({ id, limits }) => id === of && limits.some(({ name }) => name === 'create' || name === 'write'))
     ? 1
@@ -154,7 +154,7 @@ const overspending = ({ budget, writeUnits, tally: { parts, later } }: Checked):
     ...exactly.filter(([, is, must]) => is !== must).map(([what, is, must]) => `${is} ${what}, ${must} must be`),
   ];
 };
-/** The requests, and levels, to claim a key and to store its response. */
+/** The number of requests, and also of levels, that claim a key and store its response. */
 const KEPT = 2;
 
 const WORK = ['project', 'inbound', 'apply', 'deliver', 'log', 'sweep', 'due', 'publish'] as const;

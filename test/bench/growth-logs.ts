@@ -39,7 +39,7 @@ const RARE_EVERY = 500;
 const RARE = 'customer.updated';
 /** Four queries and a count per partition, and one read of the page. An owner has 8 partitions, all owners 32. */
 const MOST_LOOKS = { own: 41, all: 161 };
-/** The maximum rows read together by the counts of all partitions. */
+/** The maximum number of rows that the counts of all partitions read in total. */
 const ROWS_COUNTED = 2_000;
 
 interface List {

@@ -8,8 +8,9 @@ const LONGEST = 250_000;
 /** For ten times the length, at most ten times the time, plus a margin for other work of the machine. */
 const MOST_GROWTH = 12;
 /**
- * Linear work slows down once when it outgrows the processor's cache. Growth up to this factor is therefore measured
- * again at `BEYOND` times the longest text. Quadratic work grows too fast there, too.
+ * Growth above `MOST_GROWTH` and up to this factor is unclear, because linear work slows down once when it outgrows the
+ * processor's cache. Such growth is measured again with `BEYOND` times the longest text. Quadratic work fails that
+ * measurement, too.
  */
 const UNCLEAR_GROWTH = 25;
 const BEYOND = 4;

@@ -9,8 +9,8 @@ import { say, sheet } from './sheet.ts';
 import { tallyOf } from './tally.ts';
 
 /**
- * Compares summaries and CSV pages of 1,000 and of many payments, over the same number of days.
- * @returns whether both cost the same
+ * Compares the cost of summaries and CSV pages for 1,000 and for many payments, over the same number of days.
+ * @returns whether many payments cost no more, and all totals and pages are correct
  */
 export const benchSummaryGrowth = async (many = LARGE): Promise<boolean> => {
   const service = await startService(() => false);
@@ -43,7 +43,7 @@ interface Size {
   readonly total: number;
 }
 
-/** The succeeded payments of all owners so far. */
+/** The number and the sum of all succeeded payments so far, of all owners. */
 interface PaidSums {
   count: number;
   cents: number;
@@ -195,7 +195,7 @@ const printed = (small: readonly Measured[], large: readonly Measured[]): boolea
 
 /** Accepts up to ten percent more, which allows for one payment more or less on a page. */
 const TOLERATED = 1.1;
-/** Longer numbers in sums may cost one more step of 4 KB per request. */
+/** Larger sums have more digits, so a request may read one more step of 4 KB. */
 const STEP_UNITS = 0.5;
 
 const problemOf = (few: Measured, many: Measured): string | undefined => {

@@ -59,13 +59,13 @@ interface List {
   readonly name: string;
   readonly query: string;
   /**
-   * `same` expects the same requests and read units for both owners, give or take one. For many payments, one more
-   * request reads the counters.
+   * `same` expects the same number of requests and, give or take one, the same read units for both owners. The owner of
+   * many payments needs one request more, which reads the counters.
    */
   readonly holds: 'same' | Bound;
   /** The number of items on the page, per owner. `refused` is 400 UNSUPPORTED_FILTER. */
   readonly shows: readonly [small: number | 'refused', large: number | 'refused'];
-  /** `total` must be the number of all payments. */
+  /** True if `total` must be the number of all payments. */
   readonly countsAll?: true;
 }
 
@@ -106,7 +106,7 @@ const listsOver = (from: number, sorted: number): readonly List[] => {
     {
       name: 'page 1,000, by the counters',
       query: 'page=1000',
-      // The counters skip whole days. On the page's first day, every earlier row is read.
+      // The counters skip whole days. On the first day of the page, all rows before the page are read.
       holds: { requests: 6, rows: ROWS_SORTED + 1 },
       shows: [0, PAGE],
     },

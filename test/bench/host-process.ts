@@ -1,3 +1,7 @@
+/**
+ * @module Runs the whole service in its own process on this machine, with its data in a file. The setting TABLE_ENGINE
+ * selects the table engine: DYNOXIDE, or the URL of a running engine.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,10 +10,6 @@ import { startHost } from '../../infra/local/host/host.ts';
 import { onDynoxide, onEngineAt } from '../engine/engine-database.ts';
 import { ready, type StartedProcess, settingsOfProcess, startProcess } from './processes.ts';
 
-/**
- * Runs the whole service in its own process on this machine, with its data in a file. The setting TABLE_ENGINE selects
- * DYNOXIDE or the URL of a running engine as the table engine.
- */
 export const DYNOXIDE = 'dynoxide';
 
 const saidSchema = z.object({ baseUrl: z.string(), env: z.record(z.string(), z.string()) });

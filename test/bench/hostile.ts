@@ -1,6 +1,6 @@
 /**
- * @module Processor time to read and refuse long texts, in every input of every route, compared with plain letters of
- * the same size. The chain runs on an empty table with a no-op use case.
+ * @module Measures the processor time to read and refuse long texts in every input of every route, and compares it with
+ * plain letters of the same length. The request chain runs on an empty table with a use case that does nothing.
  */
 import { chainOf, HOSTILE_PLACES, type HostilePlace } from '../builders/hostile-requests.ts';
 import { type HostileText, hostileTexts } from '../builders/hostile-text.ts';

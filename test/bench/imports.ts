@@ -10,10 +10,11 @@ import { medianRatio, withSpread } from './median.ts';
 import { say, sheet } from './sheet.ts';
 
 /**
- * Measures cold starts by the processor time of a process importing a deployed function with its adapter, and of a
- * process that also responds to a first request. Each is compared with a process that imports an empty handler. Table,
- * provider and identity service run in another process. All alternate in each round, and only the ratios are
- * meaningful. @returns true if Lambda's preparation delays no first response
+ * Measures cold starts by processor time: of a process that imports a deployed function with its adapter, and of a
+ * process that also responds to a first request. The baseline is a process that imports an empty handler. The table,
+ * the provider and the identity service run in another process. Every round starts each process once, and only the
+ * ratios are meaningful.
+ * @returns true if Lambda's preparation delays no first response
  */
 export const benchImports = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-imports-'));

@@ -1,4 +1,4 @@
-/** The median of several measurements, and their spread. */
+/** The median of several measurements. Of two middle values, the smaller one; 0 without values. */
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 export const quantile = (values: readonly number[], part: number): number =>

@@ -1,14 +1,14 @@
+/**
+ * @module Counts the DynamoDB requests of functions with a proxy between the service and the engine. Functions run one
+ * at a time, so every request belongs to the running function. To find levels, the proxy holds requests back until no
+ * more arrive. It then forwards these requests together as one level, and the next requests form the next level.
+ */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { type ClientRequest, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import * as z from 'zod';
 import type { LoadHandler } from '../../infra/local/machine/invoke.ts';
 import { type Attributes, type CapacityUnits, unitsOf } from './units.ts';
 
-/**
- * Counts the DynamoDB requests of functions with a proxy between the service and the engine. Functions run one at a
- * time, so every request belongs to the running function. To find levels, the proxy holds requests back until no more
- * arrive. It then forwards these requests together as one level, and the next requests form the next level.
- */
 export interface TableCall {
   readonly operation: string;
   /** The kind of item or list, such as `PAY`, `RATE` or `owner index`. */
@@ -31,7 +31,7 @@ export interface Run {
 export interface Meter {
   /** The proxy's endpoint, which replaces the engine's endpoint. */
   readonly endpoint: string;
-  /** Wraps the functions to measure them. */
+  /** Wraps a loader of functions, so that the runs of these functions are measured. */
   measured(load: LoadHandler): LoadHandler;
   /** Returns the runs since the last call, in order. */
   take(): readonly Run[];
@@ -89,7 +89,7 @@ export const openMeter = async (engine: () => string): Promise<Meter> => {
   };
 };
 
-/** Catches and counts all output of a function. */
+/** Suppresses all output of a function and counts its bytes. */
 const catchLogLines = (): { readonly end: () => number } => {
   const outputs = [process.stdout, process.stderr];
   let bytes = 0;
@@ -131,7 +131,7 @@ const serve = async (message: IncomingMessage, response: ServerResponse, gate: G
   response.end(answer?.text);
 };
 
-/** The local engine requires a signature but does not check it. */
+/** The headers for the engine, with the signature: the local engine requires a signature but does not check it. */
 const passedOn = ({ headers }: IncomingMessage): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
@@ -179,7 +179,8 @@ const ask = async (engine: string, { headers, body }: Question): Promise<Answer>
   const answer: unknown = JSON.parse(text);
   const units = unitsOf(operation, response.status, answer);
   const { Count, ScannedCount } = countedSchema.parse(answer);
-  // If a response ends at 1 MB, the engine's ScannedCount includes the row that did not fit.
+  // `Count` is exact without a filter. `ScannedCount` is not: if a response ends at 1 MB, the engine also counts the
+  // row that did not fit.
   const rows = 'FilterExpression' in body ? ScannedCount : Count;
   return { status: response.status, text, call: { operation, about: aboutOf(body), units, rows } };
 };

@@ -11,8 +11,8 @@ import { say, sheet } from './sheet.ts';
 import { type CapacityUnits, NO_UNITS, sumOf } from './units.ts';
 
 /**
- * The first of the month, when a million renewals are due at the same time. Measures a few such renewals. From these
- * counts, simulates the duration of a million renewals with the default settings.
+ * Measures a few renewals. From their counts, simulates how long a million renewals take that are due at the same time,
+ * on the first of a month, with the default settings.
  * @returns whether a million renewals finish in time and each renewal is within budget
  */
 export const benchMonth = async (): Promise<boolean> => {
@@ -186,8 +186,8 @@ const printMillion = (counted: Counted): boolean => {
 const NEARLY = 0.98;
 
 /**
- * Simulates second by second. The sweep refills the queue every minute. Concurrency and the provider's rate limit the
- * renewals.
+ * Simulates second by second. The sweep refills the queue every minute. The concurrency and the provider's rate limit
+ * bound the renewals per second.
  */
 const pipeline = ({ calls, levels }: Counted, providerMs: number) => {
   const renewalMs = calls * providerMs + levels * TABLE_MS + FUNCTION_MS;

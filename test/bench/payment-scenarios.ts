@@ -125,7 +125,7 @@ const ofHeld =
     return warmed(admin, ask(payment, admin), 200);
   };
 
-/** A merchant's previously used key. */
+/** A service key of the merchant that was used before, so it is cached. */
 const warmKey = async (service: Service): Promise<Pick<BenchUser, 'headers'>> => {
   const key = await backendOf(service);
   await service.must(get('/admin/payments?limit=1', key));
@@ -384,7 +384,7 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
 };
 
 /**
- * Payments for the cost of due work one day later. This work removes a paid payment's client secret and expires an
+ * Payments whose due work one day later is measured. This work removes a paid payment's client secret and expires an
  * unpaid payment.
  */
 export const LATER: Readonly<Record<string, (service: Service) => Promise<Json>>> = {

@@ -20,7 +20,7 @@ export const UNCACHED = 301;
 /** Seconds until no service key is cached. */
 export const KEY_UNCACHED = 6;
 
-/** A payment of typical size, with two of four texts and two keys of metadata. */
+/** A payment of typical size, with two of the four optional texts and two keys of metadata. */
 export const typical = (fields: Fields = {}): Fields => ({
   total_cents: 12_950,
   currency: 'EUR',
@@ -87,7 +87,7 @@ export const paid = async (service: Service, who: BenchUser, fields: Fields = {}
 
 const TIMES = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
 
-/** The items of an organization with one member, as access decisions read them. */
+/** Stores an organization with its owner as the only member, in the form that access decisions read. @returns its id */
 export const storeOrganization = async (service: Service, { userId }: BenchUser): Promise<string> => {
   people += 1;
   const id = `org_${String(people).padStart(24, '0')}`;
@@ -98,7 +98,7 @@ export const storeOrganization = async (service: Service, { userId }: BenchUser)
   return id;
 };
 
-/** A project of the user or of the named organization. */
+/** Stores a project of the user or of the given owner. @returns its id */
 export const projectOf = async (
   service: Service,
   { userId }: BenchUser,

@@ -1,9 +1,9 @@
-import type { Budget } from './budget.ts';
-
 /**
  * @module Writes of customers, methods and addresses take at most 3 requests in 3 levels, without the provider call.
  * Write units are the measured values and guard against growth.
  */
+import type { Budget } from './budget.ts';
+
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const write = (of: string, writeUnits: number): Budget => ({ of, requests: 3, levels: 3, writeUnits, dueUnits: 0 });
 const get = (of: string): Budget => ({ of, requests: 1, levels: 1, ...nothingWritten });

@@ -1,3 +1,4 @@
+/** @module Scenarios of customers, methods, addresses, organizations and reference records. */
 import { fullAddress } from '../builders/address.ts';
 import { intentBody, VISA } from '../builders/intent.ts';
 import { customerBody } from '../builders/payer.ts';
@@ -7,7 +8,6 @@ import { type BenchUser, type Fields, get, person, post, type Scenario, warmed, 
 import type { RecordRow } from './record-budgets.ts';
 import type { Ask, Json, Service } from './service.ts';
 
-/** @module Scenarios of customers, methods, addresses, organizations and reference records. */
 const write = (target: string, { headers }: BenchUser, body?: unknown): Ask => ({
   ...targetOf(target),
   headers,

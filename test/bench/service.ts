@@ -1,3 +1,4 @@
+/** @module Starts the whole service on a frozen clock, with a meter between its functions and DynamoDB. */
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
@@ -10,7 +11,6 @@ import { onDynoxide } from '../engine/engine-database.ts';
 import { openMeter, type Run } from './meter.ts';
 import type { Attributes } from './units.ts';
 
-/** The whole service on a frozen clock, with a meter between its functions and DynamoDB. */
 export type Json = ReturnType<typeof JSON.parse>;
 
 export interface Ask {
@@ -22,7 +22,7 @@ export interface Ask {
 
 export interface ServiceAnswer {
   readonly status: number;
-  /** The parsed JSON, or else the text. */
+  /** The parsed JSON, or the text if the body is no JSON. */
   readonly body: Json;
   /** The path of the next page. */
   readonly link: string | undefined;

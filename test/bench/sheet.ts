@@ -1,10 +1,10 @@
 import { stdout } from 'node:process';
 
-/** Prints rows in columns of minimal width. The first column is left-aligned; the others are aligned by content. */
 export const say = (line = ''): void => {
   stdout.write(`${line}\n`);
 };
 
+/** Prints rows in columns of minimal width. The first column is left-aligned; the others are aligned by content. */
 export const sheet = (head: readonly string[], rows: readonly (readonly string[])[]): void => {
   const widths = head.map((title, column) =>
     Math.max(...[title, ...rows.map((row) => row[column] ?? '')].map(lengthOf)),

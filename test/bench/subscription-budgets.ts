@@ -1,8 +1,8 @@
-import type { Budget } from './budget.ts';
-
 /**
  * @module Writes of subscriptions without a charge take at most 3 requests in 3 levels. Write units are measured.
  */
+import type { Budget } from './budget.ts';
+
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 /** A subscription exceeds 1 KB. A write therefore costs two units, and three if its list row changes. */
 const subscription = { requests: 2, levels: 2, writeUnits: 3, dueUnits: 0 };

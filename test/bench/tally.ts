@@ -56,7 +56,10 @@ export const tallyOf = (runs: readonly Run[], functionId: string): Tally => {
 const isPartName = (about: string): about is keyof typeof PARTS => Object.hasOwn(PARTS, about);
 const partOf = ({ about }: TableCall): Part => (isPartName(about) ? PARTS[about] : 'own');
 
-/** A level that contains several parts counts for each part. Concurrent parts thus add one level too many. */
+/**
+ * A level that contains several parts counts as one level of each part. Parts that run concurrently thus add one level
+ * too many in total.
+ */
 const costOf = (levels: readonly Level[], part: Part): Cost => {
   const own = levels.map((level) => level.filter((call) => partOf(call) === part)).filter((level) => level.length > 0);
   const calls = own.flat();

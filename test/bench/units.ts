@@ -1,9 +1,9 @@
+/**
+ * @module Capacity units as the engine reports them. The engine follows AWS's rules; its item sizes equal `itemBytes`
+ * to the byte. If a response has no units, they are computed from the item size.
+ */
 import * as z from 'zod';
 
-/**
- * Capacity units as the engine reports them. The engine follows AWS's rules; its item sizes equal `itemBytes` to the
- * byte. If a response has no units, they are computed from the item size.
- */
 const KILOBYTE = 1_024;
 
 const attributeSchema = z.record(z.string(), z.unknown());
@@ -80,7 +80,7 @@ const answerSchema = z.object({
   ConsumedCapacity: z.union([consumedSchema.transform((one) => [one]), z.array(consumedSchema)]),
 });
 const stoodInTheWay = z.object({ Item: attributeSchema.optional() });
-/** Only these refused requests are measured. */
+/** A write refused by a failed condition. No other refused request can be measured. */
 const refusedSchema = stoodInTheWay.extend({
   __type: z.string().regex(/(ConditionalCheckFailed|TransactionCanceled)Exception$/),
   CancellationReasons: z.array(stoodInTheWay).optional(),

@@ -1,6 +1,6 @@
+/** @module Budgets of webhook logs, tests and replays, all missing in the design. */
 import { type Budget, MEMBERSHIP, oneMore } from './budget.ts';
 
-/** @module Budgets of webhook logs, tests and replays, all missing in the design. */
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const logs = {
   of: 'webhooks.list-logs',

@@ -1,3 +1,4 @@
+/** @module Scenarios of webhook logs, test events and resent events. */
 import {
   type BenchUser,
   type Fields,
@@ -13,7 +14,6 @@ import {
 import type { Ask, Json, Service } from './service.ts';
 import type { WebhookRow } from './webhook-budgets.ts';
 
-/** @module Scenarios of webhook logs, test events and resent events. */
 const PAYMENTS_PUBLISHED = 4;
 
 const logsOf = (who: Pick<BenchUser, 'headers'>, query = ''): Ask =>

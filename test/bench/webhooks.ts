@@ -7,8 +7,8 @@ import { inRounds, median, medianRatio, quantile, withSpread } from './median.ts
 import { say, sheet } from './sheet.ts';
 
 /**
- * Outbound webhooks on the local host: deliveries per second, the cost of a delivery compared with a bare POST, and the
- * delay of other targets while one target hangs.
+ * Measures outbound webhooks on the local host: deliveries per second, the processor time of a delivery compared with a
+ * bare POST, and the delay of other targets while one target hangs.
  * @returns whether a delivery is within its bound and a hanging target delays no other target
  */
 export const benchWebhooks = async (): Promise<boolean> => {
@@ -51,8 +51,8 @@ export const benchWebhooks = async (): Promise<boolean> => {
 };
 
 /**
- * The maximum ratio to a bare POST. It is above 1 because the local host also runs the bus, two queues, the table and
- * the target.
+ * The maximum ratio of a delivery's processor time to a bare POST's. It is above 1 because the local host also runs the
+ * bus, two queues, the table and the target.
  */
 const MAX_RATIO = 4;
 const ROUNDS = { least: 3, most: 9 } as const;
@@ -62,7 +62,10 @@ const EVENTS = 1_000;
 const PACED = 300;
 const PER_SECOND = 20;
 const HANGS_MS = 10_000;
-/** The maximum delay of other targets. It is less than the hang, but more than this machine's variation. */
+/**
+ * The hanging target may raise the 99th percentile of the other targets' delays by this much. It is less than the hang,
+ * but more than this machine's variation.
+ */
 const TOLERATED_MS = 1_000;
 const MILLISECONDS = 1_000;
 /** The number of events to warm every function. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { targetOf } from './target-of.ts';
 
-/** Generated invalid requests for all payment routes, each with one fault. */
+/** A generated request to a payment route, invalid by exactly one fault. */
 export interface BadRequest {
   readonly method: string;
   readonly path: string;
@@ -85,7 +85,7 @@ const badMetadata: Arb<unknown> = fc.oneof(
   among({ '': 'empty' }),
 );
 
-/** Values that each field refuses. Excludes null and "", which mean absent. */
+/** The values that each field refuses. Null and "" are not among them, because they mean absent. */
 const BAD_FIELDS: Readonly<Record<string, Arb<unknown>>> = {
   subtotal_cents: badCents,
   tax_cents: badCents,
@@ -276,7 +276,7 @@ export const badRequests = (target: RequestTarget): Arb<BadRequest> => {
       ),
     },
     {
-      // Prices and currency are absent, or exist only on the prototype.
+      // The body has a single field with this name. Prices and currency are absent, or would come from the prototype.
       weight: 1,
       arbitrary: fc
         .tuple(among(...CREATES), among('__proto__', 'constructor', 'prototype', 'body'))

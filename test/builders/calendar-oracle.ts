@@ -1,5 +1,5 @@
+/** @module An independent calculation of period starts that counts days and months without a library. */
 import { DAY_MS } from '../../shared/core/time.ts';
-/** An independent calculation of period starts that counts days and months without a library. */
 export type Interval = 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'yearly';
 
 const MONTHS: Readonly<Record<Interval, number>> = { daily: 0, weekly: 0, monthly: 1, quarterly: 3, yearly: 12 };

@@ -1,3 +1,4 @@
+/** @module Histories of paying merchant staff, and of members lending their cards to an organization. */
 import type { History, HistoryExchange, HistoryItem, HistoryJson } from '../simulation/model/history.ts';
 import { ADA, BEN, FAY, ROOT } from '../simulation/world/people.ts';
 import {
@@ -15,8 +16,6 @@ import {
   versionItem,
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
-
-/** @module Histories of paying merchant staff, and of members lending their cards to an organization. */
 
 const KEY = 'key_1';
 
@@ -47,7 +46,7 @@ const withPeople = (parts: Parameters<typeof historyWith>[0]): History => histor
 
 const OF_ORGANIZATION = { organizationId: ORGANIZATION, userId: BEN.userId };
 
-/** The user or the key creates a refund at second 200. */
+/** A refund of the payment, created at second 200 by this user or key. */
 const refunded = (createdBy: string, payment: HistoryJson, exchanges: readonly HistoryExchange[] = []): History =>
   withPeople({
     exchanges: [...JOINED, KEY_MADE, ...exchanges],

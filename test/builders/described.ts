@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Every explanatory text of the API document, with the group of operations that shows it. */
+/** An explanatory text of the API document, with the group of operations that shows it. */
 export interface Described {
   /** The first operation's group. */
   readonly group: string;
@@ -122,7 +122,10 @@ const wordsOf = (text: string): readonly string[] =>
 
 const FEWEST_NEW_WORDS = 2;
 
-/** The fault of a text; undefined if the text is a complete sentence and adds to the name. */
+/**
+ * The fault of a text; undefined if the text is a complete sentence with at least two words that the name lacks. The
+ * text of a response only has to exist.
+ */
 export const faultOf = ({ kind, name, text }: Described): string | undefined => {
   if (text === undefined || text.trim() === '') return 'is not described';
   if (kind === 'response') return undefined;

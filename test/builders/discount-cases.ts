@@ -1,8 +1,8 @@
+/** @module Histories of discount codes. */
 import type { History, HistoryItem, HistoryJson } from '../simulation/model/history.ts';
 import { exchangeOf, historyPayment, historyWith, SUBSCRIPTION, subscriptionItem, versionItem } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** @module Histories of discount codes. */
 const FEW = { code: 'FEW', percentBp: 3_333, cents: 666, redemption: 'rdm_1', payer: 'USER#user_ada' };
 const PRICES = { subtotalCents: 1_999, taxCents: 0, discountCents: 666, totalCents: 1_333 };
 
@@ -29,7 +29,9 @@ const began = {
 const ran = { ...versionItem(1, { status: 'active' }), pk: `SUB#${SUBSCRIPTION}` };
 const holds = (...items: readonly HistoryItem[]): History => historyWith({ items });
 
-/** A subscription started with the code changes to three of the monthly product, at this total. */
+/**
+ * A subscription that began with the code changes to three units of the monthly product. Its new total is `totalCents`.
+ */
 const changedTo = (totalCents: number): History =>
   historyWith({
     items: [
@@ -84,7 +86,7 @@ export const DISCOUNT_CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-/** Further histories for the invariants about codes. */
+/** Further histories, each with its content and its invariant. */
 export const MORE_DISCOUNT_CASES: readonly (readonly [string, string, Case])[] = [
   [
     'the uses of a payer',

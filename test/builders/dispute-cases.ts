@@ -1,3 +1,4 @@
+/** @module Histories of a payment's disputes. */
 import type { History, HistoryJson } from '../simulation/model/history.ts';
 import {
   chargeRow,
@@ -11,7 +12,6 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** @module Histories of a payment's disputes. */
 const DISPUTE = `dsp_${'7'.repeat(24)}`;
 const REFUND = `ref_${'8'.repeat(24)}`;
 const DUE = historyTime(7 * 86_400);

@@ -90,7 +90,7 @@ const ALL_OF_SUBSCRIPTION = [
   `${CUSTOMER}:1:customer.created`,
 ];
 
-/** A subscription without a membership that changes to a plan with a tier, while in this status. */
+/** A subscription without a membership changes to a plan with a tier while the subscription has this status. */
 const joinedIn = (status: string): History =>
   historyWith({
     items: [
@@ -250,7 +250,10 @@ const sentTwice = (sent: HistoryJson, again: HistoryJson): History => {
     })),
   });
 };
-/** A provider event with the erased person's e-mail address, without ids of the person's records. */
+/**
+ * Two deliveries of one provider event with the erased person's e-mail address, but without ids of the person's
+ * records. `again` changes the body of the second delivery.
+ */
 const sentAsReceived = (again: HistoryJson): History => {
   const object = { email: 'ada@shop.example.com', name: 'Ada', balance: 0 };
   const bodies = [object, { ...object, ...again }].map((data) => ({ data }));
@@ -302,7 +305,10 @@ const failedOnce = (history: History): History => ({
   items: [...history.items, versionItem(1, { status: 'failed' })],
 });
 
-/** Further histories for invariants with first cases elsewhere, each with a description. */
+/**
+ * Further histories, each with its content and its invariant. The first histories of these invariants are in other
+ * tables.
+ */
 export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Case])[] = [
   [
     'two payments for one month, ten seconds apart',

@@ -1,7 +1,7 @@
+/** @module Histories of the simulation, empty by default. Times are seconds after the start. */
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Ledger } from '../simulation/model/history.ts';
 import { ADA, BEN, GUS, ROOT } from '../simulation/world/people.ts';
 
-/** @module Histories of the simulation, empty by default. Times are seconds after the start. */
 const START = Date.parse('2026-01-05T09:00:00.000Z');
 const LATER_S = 10 * 86_400;
 

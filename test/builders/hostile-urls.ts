@@ -1,4 +1,4 @@
-/** URLs that lead to a forbidden address, openly or disguised. */
+/** @module URLs that lead to a forbidden address, openly or disguised. */
 const FORBIDDEN_V4 = [
   ...['0.0.0.0', '0.255.255.255', '10.0.0.1', '10.255.255.255', '100.64.0.1', '100.127.255.254', '127.0.0.1'],
   ...['127.255.255.254', '169.254.0.1', '169.254.169.254', '169.254.170.2', '172.16.0.1', '172.31.255.255'],

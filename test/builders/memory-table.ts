@@ -19,7 +19,7 @@ type Comparable = string | number;
 const below = (one: unknown, other: unknown): boolean =>
   typeof one === typeof other && (one as Comparable) < (other as Comparable);
 
-/** Evaluates one clause as the engine does. A comparison with an absent attribute is false. */
+/** Evaluates one clause as the engine does. An absent attribute is neither below nor above a value. */
 const holds = (clause: Clause, item: Item | undefined): boolean => {
   if ('absent' in clause) return item === undefined;
   if ('exists' in clause) return item !== undefined;
@@ -54,8 +54,8 @@ const changed = (item: Stored, { set = {}, remove = [], add = {} }: Changes): St
 };
 
 /**
- * An in-memory table for pure rules that only guard their writes. Stores and flows run on the real engine. As in the
- * service's own table access, an item past its ttl is absent.
+ * An in-memory table for unit tests of rules that guard their writes with conditions. Tests of stores and flows use the
+ * real engine. As in the service's own table access, an item past its ttl is absent.
  */
 export const memoryTable = ({ now }: Clock) => {
   const items = new Map<string, Stored>();

@@ -1,8 +1,8 @@
+/** @module Histories of customers and payment methods changed at their provider. */
 import type { History, HistoryJson } from '../simulation/model/history.ts';
 import { CUSTOMER, customerItem, historyTime, historyWith, methodItem } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** @module Histories of customers and payment methods changed at their provider. */
 const CONTACT = { email: 'ada@example.com', name: 'Ada', phone: '+15550100123' };
 
 const customerIs = (here: HistoryJson, there: HistoryJson = {}): History =>

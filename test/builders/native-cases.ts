@@ -1,3 +1,4 @@
+/** @module Histories of provider-billed subscriptions that change in dashboards. */
 import type { History, HistoryItem, HistoryJson } from '../simulation/model/history.ts';
 import { COLLECTING, INVOICE_PAID, TRIAL_MOVED } from '../simulation/model/outside.ts';
 import {
@@ -13,7 +14,6 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** @module Histories of provider-billed subscriptions that change in dashboards. */
 const DAY_SECONDS = 86_400;
 const ENDS = historyTime(30 * DAY_SECONDS);
 

@@ -1,3 +1,4 @@
+/** @module Histories of the notice before a renewal. The renewal is on day 10. */
 import type { History, HistoryItem, HistoryJson } from '../simulation/model/history.ts';
 import {
   historyPayment,
@@ -10,7 +11,6 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** @module Histories of the notice before a renewal. The renewal is on day 10. */
 const DAY_SECONDS = 86_400;
 const RENEWAL = historyTime(10 * DAY_SECONDS);
 
@@ -68,7 +68,7 @@ export const NOTICE_CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-/** Further histories for the invariants about notices. */
+/** Further histories, each with its content and its invariant. */
 export const MORE_NOTICE_CASES: readonly (readonly [string, string, Case])[] = [
   ['a time', ONCE, { broken: historyWith({ bus: [notice('1', 7)] }), sound: historyWith({ bus: [notice('1', 9.9)] }) }],
   [

@@ -142,7 +142,7 @@ const endsAt = (chargedAt: number): History =>
     ],
     ledger: { charges: [chargeRow({ created_at: historyTime(chargedAt) })] },
   });
-/** A second intent of the payment, created at second 50. */
+/** A payment with a second intent, created at second 50. @param claimedAt the time of the payment's claim */
 const twoIntents = (claimedAt: string): History =>
   historyWith({
     items: [historyPayment(), { ...versionItem(2, { status: 'processing', cause: 'claim' }), at: claimedAt }],
@@ -163,7 +163,7 @@ const month = (days: number): History =>
     ],
   });
 
-/** A payment confirmed 20 hours after its creation and expiring this many hours after its confirmation. */
+/** A payment that is confirmed 20 hours after its creation and expires this many hours after its confirmation. */
 const expiredAfter = (hours: number): History =>
   historyWith({
     items: [

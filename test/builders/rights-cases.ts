@@ -95,7 +95,7 @@ const sending = (role: string): History => {
   };
 };
 
-/** Ben, with this role, resends an expired but previously listed log entry. */
+/** Ben, with this role, resends a log entry that has expired but was listed before. */
 const sendingExpired = (role: string): History => {
   const { exchanges, ...rest } = sending(role);
   const body = [{ id: ENTRY, payload: { data: { payment_id: PAYMENT } } }];
@@ -106,7 +106,10 @@ const sendingExpired = (role: string): History => {
   };
 };
 
-/** Ben, an admin until about second 101, claims an attempt for the organization's payment at this second. */
+/**
+ * Ben is an admin until the exchange from second 100 to 101. At second `at` he claims an attempt for the organization's
+ * payment.
+ */
 const claiming = (at: number, exchange: Parts = { method: 'DELETE', path: MEMBER }): History =>
   historyWith({
     exchanges: [...joined('admin'), exchangeOf({ at: 100, ...exchange })],
@@ -160,7 +163,10 @@ const CLAIMED = 'An attempt that a person has claimed';
 const READ = 'No response shows a record';
 const SENT = 'Events are sent by';
 
-/** Ben, an admin, confirms at second 100. The attempts in his name are claimed at these seconds. */
+/**
+ * Ben, an admin, confirms a payment, at second 100 by default. The attempts in his name are claimed at the seconds in
+ * `claims`.
+ */
 interface Confirmed {
   readonly claims: readonly number[];
   /** The second of another confirmation, after Ben's removal at second 200. */
@@ -220,7 +226,7 @@ const guestConfirms = (guestId: string, guestRecord?: string): History =>
   done([historyPayment({ userId: undefined, guestId: 'guest_1' })], {
     ...{ person: GUS.name, guestId, guestRecord, method: 'POST', path: `/payments/confirm/${PAYMENT}` },
   });
-/** A read by a guest with a token of guest_1, perhaps limited to one record. */
+/** A read by a guest with a token of guest_1. The token may be limited to one record. */
 const guestReads = (path: string, guestRecord?: string, body?: HistoryJson): History =>
   done([historyPayment({ userId: undefined, guestId: 'guest_1' }), REFUND], {
     ...{ person: GUS.name, guestId: 'guest_1', guestRecord, path, body },
@@ -250,7 +256,7 @@ const goesOn = (parts: {
 const tokenOf = (guest_id: string, email: string): string =>
   `head.${Buffer.from(JSON.stringify({ guest_id, email })).toString('base64url')}.signature`;
 
-/** Gus has a token for this e-mail address, and uses a new method of guest_1 with his own address. */
+/** Gus has a token of guest_2 with this e-mail address. He pays with a method of guest_1 and gives his own address. */
 const goesOnWithToken = (email: string): History => {
   const sent = { payment_method_id: METHOD, guest_data: { email: GUS.email, name: 'Gus' } };
   return historyWith({
@@ -262,7 +268,10 @@ const goesOnWithToken = (email: string): History => {
   });
 };
 
-/** A guest creates a payment once or twice under one key. The response no longer names the guest. */
+/**
+ * A guest sends the same create of a payment once or more under one key. All requests but the last fail with 500. The
+ * last response no longer contains the guest's e-mail address.
+ */
 const createdAgain = (times: number): History =>
   historyWith({
     items: [GUESTS_PAYMENT],
@@ -276,7 +285,10 @@ const createdAgain = (times: number): History =>
     ),
   });
 
-/** Further histories of an invariant, and whether they violate it. */
+/**
+ * Further histories: the first words of the invariant, the content of the history, and true if the history violates the
+ * invariant.
+ */
 export const RIGHTS_EXAMPLES: readonly (readonly [string, string, boolean, History])[] = [
   [LOST, 'a member who is demoted meanwhile', true, claiming(101.1, { ...promoting, sent: { role: 'member' } })],
   [LOST, 'a member of an organization that is deleted meanwhile', true, claiming(101.1, deleting)],

@@ -17,7 +17,7 @@ import type { Case } from './promise-cases.ts';
 const DAY_SECONDS = 86_400;
 const SYSTEM = { type: 'system', id: 'run-due' };
 
-/** A renewal that fails on day 0, with attempts on these days that fail immediately. */
+/** A renewal with failed attempts on day 0 and on these days. Each attempt fails after one second. */
 const triedOn = (days: readonly number[], code = 'insufficient_funds'): readonly HistoryItem[] =>
   [0, ...days].flatMap((day, index) => [
     {
@@ -46,7 +46,7 @@ interface Renewal {
   readonly change?: { readonly day: number; readonly to?: string };
 }
 
-/** A service-billed subscription past due from day 0. */
+/** A service-billed subscription that is past due from day 0. */
 export const renewal = ({ days, code = 'insufficient_funds', until, end, change }: Renewal): History => {
   const start = historyWith({}).startedAt;
   return {

@@ -1,10 +1,9 @@
+/** @module Histories of guests who return without a token, and of a stranger who knows their e-mails, keys and ids. */
 import type { History, HistoryItem, HistoryJson } from '../simulation/model/history.ts';
 import { idOfKey, idsBeside } from '../simulation/model/plain-ids.ts';
 import { GUS, STRANGER } from '../simulation/world/people.ts';
 import { exchangeOf, historyPayment, historyWith, METHOD, methodItem, PAYMENT } from './history.ts';
 import type { Case } from './promise-cases.ts';
-
-/** @module Histories of guests who return without a token, and of a stranger who knows their e-mails, keys and ids. */
 
 const PAID = `pay_${'8'.repeat(24)}`;
 
@@ -30,7 +29,7 @@ const GUESTS_METHOD = methodItem({ userId: undefined, guestId: 'guest_1', guestE
 
 type Parts = HistoryJson;
 
-/** A person names the saved method at second 60 and pays with it. */
+/** Gus pays with the saved method at second 60, unless `parts` name another person or another request. */
 const namedBy = (parts: Parts): History =>
   historyWith({
     people: [GUS, STRANGER],

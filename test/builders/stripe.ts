@@ -38,7 +38,7 @@ export const answers = (status: number, body: unknown): Answer => {
 };
 export const refuses = (status: number, error: Json): Answer => answers(status, { error });
 
-/** An adapter with this response to all calls. */
+/** Stripe's adapter. Every call to Stripe gets this response. */
 export const stripeThatAnswers = (answer: Answer, env: Readonly<Record<string, string>> = {}) => {
   const calls: ReceivedCall[] = [];
   const { log, lines } = logLines();

@@ -23,7 +23,7 @@ export const waitsOf = async (call: () => Promise<unknown>): Promise<readonly nu
 
 let left = 0;
 
-/** Runs the call within a function's remaining time. Only waits use up this time. */
+/** Runs the call as a function that has this much time left. Only the waits inside `waitsOf` use up this time. */
 export const inTime = <T>(timeMs: number, call: () => Promise<T>): Promise<T> => {
   left = timeMs;
   const span = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), isSampled: true };

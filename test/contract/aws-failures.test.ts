@@ -1,3 +1,4 @@
+/** @module Tests the service's calls while AWS refuses, throttles, fails, drops connections or does not respond. */
 import { hash } from 'node:crypto';
 import { Socket } from 'node:net';
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
@@ -12,7 +13,6 @@ import { openTable } from '../../shared/platform/table.ts';
 import { NOON } from '../builders/payment.ts';
 import { type StubReply, withAwsStub } from './aws-stub.ts';
 
-/** The service's calls while AWS refuses, throttles, fails, drops connections or does not respond. */
 const stub = withAwsStub();
 
 const environment = (): Environment => ({
@@ -80,7 +80,7 @@ describe('a call to DynamoDB', () => {
     ['ProvisionedThroughputExceededException', ATTEMPTS],
     ['ThrottlingException', ATTEMPTS],
     ['TransactionInProgressException', ATTEMPTS],
-  ])('throws the refusal %s under its own name after %i attempts', async (name, attempts) => {
+  ])('throws DynamoDB’s error %s under its own name after %i attempts', async (name, attempts) => {
     stub.answer(refused(name));
     await expect(put()).rejects.toMatchObject({ name, message: 'no' });
     expect(stub.requests).toHaveLength(attempts);
@@ -95,7 +95,7 @@ describe('a call to DynamoDB', () => {
     ['a connection that ends within the response', { broken: 'within' }, ATTEMPTS],
     ['a connection without a response', { broken: 'silent' }, ATTEMPTS],
     ['a response that stops', { broken: 'stalled' }, ATTEMPTS],
-  ])('fails after %s, with the number of attempts for that kind of failure', async (_, reply, attempts) => {
+  ])('fails if every attempt gets %s, after the number of attempts for this failure', async (_, reply, attempts) => {
     stub.answer(reply);
     await expect(put()).rejects.toThrow();
     expect(stub.requests).toHaveLength(attempts);
@@ -267,7 +267,7 @@ describe('a call to another service', () => {
     ]);
   });
 
-  test('throws if the queue’s checksum differs from the message body', async () => {
+  test('throws if the checksum that SQS returns does not match the message body', async () => {
     stub.answer({ body: { Successful: [{ Id: '0', MD5OfMessageBody: 'of another' }] } });
     await expect(openServices().send()).rejects.toThrow();
   });

@@ -1,7 +1,7 @@
+/** @module An AWS stub that returns the test's replies and records the requests. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 
-/** An AWS stub that returns the test's replies and records the requests. */
 export interface StubReply {
   readonly status?: number;
   /** JSON; a string is sent unchanged. */
@@ -24,11 +24,11 @@ export interface AwsStub {
   readonly requests: readonly StubRequest[];
   /** One reply per request; the last reply is repeated. */
   readonly answer: (...replies: readonly StubReply[]) => void;
-  /** @param noticed called when a reply is missing or stops */
+  /** Sets the function to call when a reply is missing or stops. */
   readonly onSilence: (noticed: () => void) => void;
 }
 
-/** Leaves the client time to receive the written part. */
+/** This function is called after a delay, in which the client receives the written part of the response. */
 const NOTICED_AFTER_MS = 20;
 
 export const withAwsStub = (): AwsStub => {

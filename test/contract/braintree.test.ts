@@ -1,7 +1,7 @@
 import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { testProvider } from './provider-suite.ts';
 
-/** Customers only, because the adapter supports no methods or payments. */
+/** Tests customers only, because the adapter supports no methods or payments. */
 testProvider({
   name: 'Braintree',
   can: {

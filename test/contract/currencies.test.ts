@@ -1,3 +1,7 @@
+/**
+ * @module Compares every currency of an adapter's table with the simulator's separate table. A mistake in either table
+ * shows as a different ledger amount or as a refusal on one side only.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { currencyDigits } from '../../shared/core/money.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
@@ -9,10 +13,6 @@ import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 import type { ProviderSubject } from './provider-suite.ts';
 
-/**
- * Compares every currency of an adapter's table with the simulator's separate table. A mistake in either
- * table shows as a different ledger amount or as a refusal on one side only.
- */
 interface Ledger {
   readonly payment_intents: readonly {
     readonly payment_id: string;

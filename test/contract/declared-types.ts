@@ -23,7 +23,7 @@ export const declaredTexts = (file: string, path: string): readonly string[] => 
   return [...new Set(found)];
 };
 
-/** The words in a field's comment, for a field of type string. */
+/** The words that match the pattern in a field's comment. A field of type string lists its values only there. */
 export const documentedWords = (file: string, path: string, word: RegExp): readonly string[] => {
   const [field = '', ...names] = path.split('.').reverse();
   const declaration = declarationIn(file, names.reverse().join('.'));

@@ -16,10 +16,7 @@ interface FaultedCall {
   readonly path: string;
 }
 
-/**
- * The contract of holds for every adapter with delayed capture. Each adapter's test supplies its provider's test
- * values.
- */
+/** The provider's test values for the contract of holds. Every adapter with delayed capture must pass this contract. */
 export interface HoldsSubject {
   readonly subject: ProviderSubject;
   /** The provider's hold period in days. */
@@ -27,7 +24,7 @@ export interface HoldsSubject {
   /** The number of days with a guaranteed capture at the provider, if any. */
   readonly guaranteedDays?: number;
   readonly methods: { readonly captureDeclined: string; readonly endsInAnHour: string };
-  /** Whether the method supports a hold. */
+  /** Methods of payment, and whether each supports a hold. */
   readonly takes: readonly (readonly [id: string, kind: MethodKind | undefined, expected: boolean])[];
   /** The provider's calls for a hold and for a release. */
   readonly calls: { readonly hold: FaultedCall; readonly release: FaultedCall };
@@ -388,8 +385,8 @@ const testLostResponses = ({ subject, calls, captures }: HoldsSubject): void => 
     ),
   );
 
-  describe(`a call without a response at ${name}`, () => {
-    test.each(FAULTS)('to confirm (%s) is looked up, and the retry holds once', async (...fault) => {
+  describe(`a call with an unknown outcome at ${name}`, () => {
+    test.each(FAULTS)('to confirm (%s) is settled by a lookup, and the retry holds once', async (...fault) => {
       const [action, reason, reached] = fault;
       const manual = await create(succeeds);
       await fail(action, calls.hold);
@@ -405,7 +402,7 @@ const testLostResponses = ({ subject, calls, captures }: HoldsSubject): void => 
     });
 
     test.each(captureFaults)(
-      'to capture $taken ($label, $action) is looked up, and the retry captures once',
+      'to capture $taken ($label, $action) is settled by a lookup, and the retry captures once',
       async ({ taken, call, action, reason, takes }) => {
         const amountCents = taken === 'all' ? HELD : PART;
         const held = await hold(succeeds);
@@ -421,7 +418,7 @@ const testLostResponses = ({ subject, calls, captures }: HoldsSubject): void => 
       },
     );
 
-    test.each(FAULTS)('to release (%s) is looked up, and the retry releases once', async (...fault) => {
+    test.each(FAULTS)('to release (%s) is settled by a lookup, and the retry releases once', async (...fault) => {
       const [action, reason, reached] = fault;
       const held = await hold(succeeds);
       await fail(action, calls.release);
@@ -435,7 +432,7 @@ const testLostResponses = ({ subject, calls, captures }: HoldsSubject): void => 
   });
 };
 
-/** The payment's events received so far. Each is verified. */
+/** Verifies all events received so far. @returns the events of the payment */
 const eventsOf = async ({ ourId, intentId }: Manual, paymentId: string) => {
   const sent = await rig.delivered();
   for (const { headers, body, at } of sent) {
@@ -483,7 +480,7 @@ const testHoldEvents = ({ subject, days }: HoldsSubject): void => {
       expect(last?.object).toMatchObject({ amountCents, currency: 'USD' });
     });
 
-    test.each(['by a release', 'by hand at the provider', 'by the clock'])('report its end %s', async (how) => {
+    test.each(['by a release', 'by hand at the provider', 'by the clock'])('report the hold’s end %s', async (how) => {
       const held = await hold(succeeds);
       await rig.clock.advance(HOUR_MS);
       if (how === 'by a release') doneValue(await release(held));

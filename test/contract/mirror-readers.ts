@@ -41,7 +41,8 @@ export const fieldsReadBy = async (key: string): Promise<readonly string[]> => {
 };
 
 /**
- * The adapter's possible statuses for this value of the field. Other fields and our record vary.
+ * The statuses that the adapter can report for this value of the field, whatever the object's other fields and our
+ * record contain.
  * @param field the object and its field, such as `Stripe: Refund.status`
  */
 export const reportedStatuses = async (field: string, value: string): Promise<ReadonlySet<string>> =>
@@ -104,7 +105,8 @@ const pathsRead = async (readings: readonly Reading[]): Promise<readonly string[
       paths.push(...seen.paths());
     }
   }
-  // An object without a field yields only the field's path. Paths below it, from another object, replace that path.
+  // In an object without a nested object, only the nested object's own path is read. Another object's longer paths
+  // replace this path.
   return paths.filter((path) => !paths.some((other) => other.startsWith(`${path}.`) || other.startsWith(`${path}[`)));
 };
 
@@ -146,7 +148,7 @@ const INTENT_STATUSES = [
 ];
 const everyIntent = INTENT_STATUSES.flatMap(intentsOf);
 
-/** Reads the charge of a succeeded intent, and of an intent declined without a network code. */
+/** Reads the charge twice: for a succeeded intent, and for an intent that was declined without a network code. */
 const readCharge = (charge: object): unknown =>
   [null, { ...ERROR, network_decline_code: null }].map((error) =>
     readStripePayment({

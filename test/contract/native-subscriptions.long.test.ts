@@ -1,3 +1,4 @@
+/** @module The contract of native subscriptions, with each operation and each of its outcomes. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
@@ -6,8 +7,6 @@ import type { ProviderSubscription, SubscriptionsPort } from '../../shared/provi
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { STRIPE } from './provider-subjects.ts';
-
-/** The contract of native subscriptions, with each operation and each of its outcomes. */
 
 const AMOUNT = 2_500;
 
@@ -43,7 +42,7 @@ interface Payer {
   readonly methodId: string;
 }
 
-/** A method with a complete set-up. The payer authenticates if the provider requires it. */
+/** Attaches a method and completes its set-up: the payer authenticates if the provider requires it. @returns its id */
 const attach = async (customerId: string, token: string): Promise<string> => {
   const input = { token, customerId, paymentMethodId: `pmt_${name()}`, idempotencyKey: `${name()}:attach` };
   const { methodId, setup } = doneValue(await rig.provider.attachMethod(input));
@@ -133,7 +132,7 @@ describe('an adapter', () => {
     ['week', 156],
     ['month', 36],
     ['year', 3],
-  ] as const)('declares the provider’s limit on intervals of a %s as %i', async (unit, most) => {
+  ] as const)('bills intervals in the unit %s up to the provider’s limit of %i', async (unit, most) => {
     expect(native().bills({ unit, count: most })).toBe(true);
     expect(native().bills({ unit, count: most + 1 })).toBe(false);
     const of = await payer('pm_card_visa');
@@ -198,7 +197,7 @@ describe('the product at Stripe', () => {
     expect(await products()).toHaveLength(3);
   });
 
-  test('leaves no subscription if its creation fails, and a retry continues', async () => {
+  test('leaves the subscription unknown if the response to its creation is lost, and a retry continues', async () => {
     const input = wanted(await payer('pm_card_visa'), { productId: 'prod_gold', productName: 'Gold' });
     await rig.control('POST', '/faults', { path: '/v1/products', times: 1, action: 'timeout_after' });
     expect((await native(rig.impatient).create(input)).kind).toBe('unknown');
@@ -308,7 +307,7 @@ describe('a subscription', () => {
     expect(await paid()).toBe(0);
   });
 
-  test('is declined without a payer if the card requires authentication, and leaves no subscription', async () => {
+  test('is declined if the card requires authentication without a payer, and no subscription remains', async () => {
     const input = wanted(await payer('pm_card_authenticationRequired'), { isAttended: false });
     const declined = await native().create(input);
     expect(declined).toMatchObject({ kind: 'declined', code: 'authentication_required' });
@@ -579,7 +578,7 @@ describe('a replacement method', () => {
     expect(await paid()).toBe(2);
   });
 
-  test('ends the pause with a new period, charged immediately and once', async () => {
+  test('is not needed by a resume, which starts a new period and charges it once', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     await native().pause({ subscriptionId, idempotencyKey: 'p' });
@@ -596,7 +595,7 @@ describe('a replacement method', () => {
     expect(await paid()).toBe(2);
   });
 
-  test('leaves the subscription paused if the charge of the new period is declined', async () => {
+  test('leaves the subscription paused if it declines the charge of the new period', async () => {
     const { subscription, customerId } = await created();
     const { subscriptionId } = subscription;
     const methodId = await attach(customerId, 'pm_card_chargeCustomerFail');
@@ -610,7 +609,7 @@ describe('a replacement method', () => {
   });
 
   test.each(FAULTS)(
-    'has an unknown outcome if the resume meets %s, and the retry charges the new period once',
+    'is not needed if a resume meets %s, because the retry charges the new period once',
     async (action, reason) => {
       const { subscription } = await created();
       const { subscriptionId } = subscription;
@@ -672,7 +671,7 @@ describe('a replacement method', () => {
     },
   );
 
-  test('is not set while requests are rate-limited, and a charge that then fails is unclear', async () => {
+  test('is not set while Stripe limits requests, and is unknown if Stripe limits only its charge', async () => {
     const { subscriptionId, customerId } = await pastDue();
     const change = {
       isAttended: true,
@@ -770,7 +769,7 @@ describe('another price', () => {
     expect(await paid()).toBe(2);
   });
 
-  test.each(FAULTS)('is set by a retry after %s without a charge', async (action, reason) => {
+  test.each(FAULTS)('is set by a retry after %s, and nothing is charged', async (action, reason) => {
     const { subscriptionId, input } = await priced();
     const call = (by: SubscriptionsPort) => by.changePrice(input);
     const lost = await struck({ action, path: `/v1/subscriptions/${subscriptionId}`, method: 'POST' }, call);
@@ -780,7 +779,7 @@ describe('another price', () => {
     expect(await paid()).toBe(1);
   });
 
-  test('is refused for an ended subscription and in a currency inexpressible at the provider', async () => {
+  test('is refused for an ended subscription, and for an amount that the provider cannot express', async () => {
     const { subscriptionId, input } = await priced();
     doneValue(await native().cancel({ subscriptionId, idempotencyKey: 'c' }));
     expect(await native().changePrice(input)).toMatchObject({ kind: 'refused' });

@@ -1,6 +1,6 @@
+/** @module Checks a value against a schema of an OpenAPI 3.0 document. Undocumented fields pass. */
 import * as z from 'zod';
 
-/** Checks a value against a schema of an OpenAPI 3.0 document. Undocumented fields pass. */
 const node: z.ZodType<SchemaNode> = z.lazy(() =>
   z.object({
     $ref: z.string().optional(),
@@ -244,6 +244,6 @@ const readValue = ({ type }: SchemaNode, text: string): unknown => {
   return type === 'boolean' && ['true', 'false'].includes(text) ? text === 'true' : text;
 };
 
-/** Stripe's requests are forms. */
+/** The schema of a JSON body, or of a form. Stripe's requests are forms. */
 const bodyOf = (described: z.output<typeof content> | undefined): SchemaNode | undefined =>
   (described?.content?.['application/json'] ?? described?.content?.['application/x-www-form-urlencoded'])?.schema;

@@ -122,7 +122,7 @@ describe('a Stripe charge', () => {
     });
   });
 
-  test('has no facts while its outcome is unknown', () => {
+  test('has no facts while it is pending', () => {
     expect(charged({ type: 'card', card: CARD }, { status: 'pending' }).facts).toBeUndefined();
   });
 });
@@ -169,7 +169,7 @@ describe('a declined attempt at Stripe', () => {
     });
   });
 
-  test('is applied without facts if the event has unknown fields', () => {
+  test('is read without facts if the event describes the method in an unknown form', () => {
     const object = { ...paymentIntent(), last_payment_error: { ...ERROR, payment_method: { card: 'visa' } } };
     const body = { id: 'evt_1', object: 'event', type: 'payment_intent.payment_failed', created: 1, data: { object } };
     expect(readStripeEvent(body)).toMatchObject({ type: 'payment_intent.failed' });
@@ -359,7 +359,7 @@ describe('a Square payment', () => {
     });
   });
 
-  test('has no facts while its outcome is unknown, and is read even with facts in an unknown form', () => {
+  test('has no facts while it is pending, and is read even if its facts have an unknown form', () => {
     expect(squareFacts({ status: 'PENDING', card_details: { card: SQUARE_CARD } })).toBeUndefined();
     expect(squareFacts({ card_details: { card: 'x' }, wallet_details: 'x', processing_fee: {} })).toBeUndefined();
   });

@@ -150,7 +150,7 @@ describe('an order with a hold approved by the payer', () => {
   test.each([
     ['manual', undefined],
     [undefined, 'manual'],
-  ] as const)('takes and holds nothing if created as %s and confirmed as %s', async (captureMethod, confirmed) => {
+  ] as const)('is refused and holds nothing if created as %s and confirmed as %s', async (captureMethod, confirmed) => {
     const made = await create('SIM-OK', { captureMethod });
     expect(await confirm(made, 'SIM-OK', { captureMethod: confirmed })).toMatchObject({
       kind: 'refused',
@@ -177,7 +177,7 @@ describe('an authorization at PayPal', () => {
   test.each([
     ['SIM-PENDING-OK', 'requires_capture', 'payment_intent.amount_capturable_updated'],
     ['SIM-PENDING-FAIL', 'failed', undefined],
-  ])('on %s is processing while pending, and then %s', async (method, status, type) => {
+  ])('with the method %s is processing while pending, and then %s', async (method, status, type) => {
     const made = await create(method);
     const pending = doneValue(await confirm(made, method));
     expect(pending).toMatchObject({ status: 'processing' });
@@ -228,7 +228,7 @@ describe('an authorization at PayPal', () => {
     expect(calls()).toEqual(['POST void', `GET ${report.intentId}`]);
   });
 
-  test('is captured only in amounts that PayPal can express, and refused without a call otherwise', async () => {
+  test('cannot be captured in an amount that PayPal cannot express, and the refusal needs no call', async () => {
     const report = doneValue(await confirm(await create('SIM-OK', { currency: 'HUF' }), 'SIM-OK', { currency: 'HUF' }));
     rig.exchanges.length = 0;
     const part = { ...held(report, 1_250), currency: 'HUF' };
@@ -237,7 +237,7 @@ describe('an authorization at PayPal', () => {
     expect(doneValue(await holds().capture({ ...part, amountCents: 1_200 }))).toMatchObject({ amountCents: 1_200 });
   });
 
-  test('is unchanged by a declined capture, but read after its event', async () => {
+  test('is unchanged by a declined capture, as a read after the decline’s event shows', async () => {
     const report = doneValue(await confirm(await create('SIM-CAPTURE-DECLINED'), 'SIM-CAPTURE-DECLINED'));
     expect(await holds().capture(held(report))).toMatchObject({ kind: 'declined', attemptRef: report.attemptRef });
     const events = (await rig.delivered()).map(({ body }) => rig.provider.readEvent(JSON.parse(body)));

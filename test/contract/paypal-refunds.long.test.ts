@@ -229,7 +229,7 @@ describe('a refund', () => {
     ['SIM-REFUND-PENDING-FAIL', ['pending', 'failed'], 'ECHECK'],
     ['SIM-REFUND-FAIL-LATER', ['succeeded', 'failed'], 'ECHECK'],
   ])(
-    'for a payer with %s passes through the statuses %j within a minute',
+    'to a payer with the method %s passes through the statuses %j within a minute',
     async (method, [now = '', later = ''], failureCode) => {
       const payment = await pay({ method });
       const made = doneValue(await refund(payment, { amountCents: 2_000 }));
@@ -264,7 +264,7 @@ describe('a refund', () => {
     expect(await refund(pending)).toMatchObject({ kind: 'refused', reason: 'PENDING_CAPTURE' });
   });
 
-  test('is refused if the payer’s account is closed, unlike a charge with the same issue', async () => {
+  test('is refused if the payer’s account is closed, although a charge is declined for the same issue', async () => {
     const closed = await mocked(await pay(), 'PAYER_ACCOUNT_LOCKED_OR_CLOSED');
     expect(closed).toEqual({ kind: 'refused', reason: 'PAYER_ACCOUNT_LOCKED_OR_CLOSED' });
   });
@@ -282,7 +282,7 @@ describe('a refund', () => {
     expect(await disputes(absent)).toEqual([]);
   });
 
-  test('is read by id if the list lacks a field, and has an unknown outcome if its response does', async () => {
+  test('is read by id if the list lacks its fields, and is unknown if its own response lacks them', async () => {
     const payment = await pay();
     const made = doneValue(await refund(payment, { amountCents: 1_000 }));
     const bare = (path: string, body: { id?: string; purchase_units?: [{ payments: { refunds: object[] } }] }) => {
@@ -331,7 +331,7 @@ describe('the disputes of a PayPal payment', () => {
     [{ status: 'won' }, 'won', 'RESOLVED'],
     [{ status: 'lost' }, 'lost', 'RESOLVED'],
     [{ status: 'closed' }, 'closed', 'RESOLVED'],
-  ])('of type %j have our status %s and PayPal’s status %s when raised', async (wish, status, atPayPalStatus) => {
+  ])('raised as %j have our status %s and PayPal’s status %s', async (wish, status, atPayPalStatus) => {
     const payment = await pay();
     expect(await disputes(payment)).toEqual([]);
     const raised = await dispute({ ...wish, amount: 1_900, reason: 'product_not_received' });
@@ -455,7 +455,7 @@ describe('a PayPal event', () => {
     expect([events.at(-1)?.object.refund]).toEqual(await refunds(payment));
   });
 
-  test('carries a reversal’s refund with its capture, like the list', async () => {
+  test('of a reversal contains the refund, as the list does, and names the capture', async () => {
     const payment = await pay();
     await rig.control('POST', `/payments/${PAYMENT_ID}/refunds`, { reversed: true });
     const events = (await sentEvents()).map((event) => read(bodyOf(event)));
@@ -465,7 +465,7 @@ describe('a PayPal event', () => {
     expect([events[0]?.object.refund]).toEqual(await refunds(payment));
   });
 
-  test('names the charge if a reversal carries only the capture', async () => {
+  test('of a reversal names the charge if it contains the capture, or only the capture’s id', async () => {
     const { paymentId } = await pay();
     const links = [{ rel: 'self', href: `https://api.paypal.com/v2/payments/captures/${paymentId}` }];
     const amount = { currency_code: 'USD', value: '25.00' };

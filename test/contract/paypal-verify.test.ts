@@ -1,3 +1,7 @@
+/**
+ * @module Tests PayPal's webhooks and the verification call to PayPal: every outcome of the call, and the events that
+ * are refused without a call.
+ */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { paypalSignatureHeaders } from '../../infra/simulator/paypal/wire/signing.ts';
@@ -6,7 +10,6 @@ import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { openRig, type ProviderRig, SHORT_DEADLINE_MS } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 
-/** PayPal webhooks and their verification call to PayPal. Covers the call's outcomes and events without a call. */
 let rig: ProviderRig;
 beforeEach(async () => {
   rig = await openRig(PAYPAL);
@@ -14,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => rig.close());
 
 const SERVICE = '/v1/notifications/verify-webhook-signature';
-/** JSON formatted unlike JSON.stringify. */
+/** JSON in a format that JSON.stringify does not produce. */
 const EVENT = `{"id":"WH-1", "event_type":"PAYMENT.CAPTURE.COMPLETED","create_time":"2030-01-01T00:00:00.000Z",
   "resource": {"id":"C1","amount":{"value":"25.00","currency_code":"USD"},"rate":1.0,"zero":1e0,"text":"a\\u00e9\\/b"}}`;
 
@@ -66,9 +69,9 @@ describe('a signed PayPal event', () => {
   test.each([
     ['ten minutes ago', -10 * MINUTE_MS, 'valid'],
     ['three days ago, when PayPal gives up its retries', -3 * DAY_MS, 'valid'],
-    ['in an hour, by PayPal’s clock', 60 * MINUTE_MS, 'valid'],
-    ['30 days ago, as long as its id is known', -30 * DAY_MS, 'valid'],
-    ['longer ago than its id is known', -30 * DAY_MS - 1_000, 'invalid'],
+    ['an hour ahead of our clock', 60 * MINUTE_MS, 'valid'],
+    ['30 days ago, while we still store its id', -30 * DAY_MS, 'valid'],
+    ['longer ago than we store its id', -30 * DAY_MS - 1_000, 'invalid'],
   ] as const)('that was first sent %s (%d ms) is %s', async (_, offset, verdict) => {
     expect(await verify(signed(EVENT, 'valid', rig.clock.now() + offset))).toBe(verdict);
   });
@@ -99,7 +102,7 @@ describe('a forged PayPal event', () => {
     expect(await verify(elsewhere)).toBe('invalid');
     expect(asked()).toBe(0);
     const bound = rig.reopenReceiver({ ...PAYPAL.settings, BASE_URL });
-    // No server listens there, but the adapter made the call.
+    // No server listens at this base URL. The verdict `unavailable` shows that the adapter made the call.
     expect(bound && (await verify(elsewhere, EVENT, bound))).toBe('unavailable');
     expect(bound && (await verify({ ...elsewhere, 'paypal-cert-url': 'https://proxy.example/c' }, EVENT, bound))).toBe(
       'invalid',
@@ -107,14 +110,14 @@ describe('a forged PayPal event', () => {
   });
 
   test.each([
-    ['no JSON', 'x'],
-    ['nothing', ''],
+    ['a body that is not JSON', 'x'],
+    ['an empty body', ''],
     ['a list', '[]'],
     ['null', 'null'],
     ['two values', '{}{}'],
-    ['a way out of its place', '{},"webhook_id":"OTHERWEBHOOK","x":{}'],
-    ['an end too early', '{}},{'],
-    ['bytes that are no text', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ['an object followed by other fields of the call', '{},"webhook_id":"OTHERWEBHOOK","x":{}'],
+    ['one closing brace too many', '{}},{'],
+    ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
   ])('is rejected for %s', async (_, raw) => {
     expect(await verify(signed(String(raw)), raw)).toBe('invalid');
     expect(asked()).toBe(0);
@@ -137,7 +140,8 @@ describe('a forged PayPal event', () => {
 });
 
 describe('the PayPal verification service', () => {
-  // A certainly unexecuted call is retried once, immediately.
+  // The adapter retries a call once, immediately, if PayPal certainly did not execute it. So it needs two rate limits
+  // to fail.
   test.each([
     ['error_500', 1],
     ['rate_limit', 2],
@@ -203,7 +207,7 @@ describe('the verification of altered events', () => {
       if ((await verify(mutated.headers, mutated.raw)) !== 'invalid') accepted.push(mutated);
     }
     expect(accepted).toEqual([]);
-    // Some events passed the checks before the call.
+    // Enough events passed the checks before the call, so the call was tested, too.
     expect(asked()).toBeGreaterThan(MUTATIONS / 5);
   }, 60_000);
 });

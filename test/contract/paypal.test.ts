@@ -213,7 +213,7 @@ describe('an order without a saved method', () => {
 });
 
 describe('an order with a saved method', () => {
-  test('sends the method only at the confirmation, because PayPal would capture immediately', async () => {
+  test('sends the method only at the confirmation, because PayPal captures an order with a method', async () => {
     const made = await create({ method: 'SIM-OK' });
     expect(sentTo('/orders')[0]).not.toHaveProperty('payment_source');
     expect(made).toMatchObject({ status: 'created', nextAction: undefined });
@@ -278,7 +278,7 @@ describe('an order with a saved method', () => {
     [{ isRecurring: true }, undefined],
     [{ offSession: true }, 'IMMEDIATE'],
     [{ offSession: true, isRecurring: true }, 'RECURRING_PREPAID'],
-  ])('declares a wallet charge without its payer as merchant-initiated: %j', async (charged, usage_pattern) => {
+  ])('declares only a wallet charge without its payer as merchant-initiated: %j', async (charged, usage_pattern) => {
     const made = await create({ method: 'SIM-OK' });
     await confirm(made, 'SIM-OK', { ...charged, methodKind: 'wallet' });
     const declared = { payment_initiator: 'MERCHANT', usage: 'SUBSEQUENT', usage_pattern };
@@ -309,7 +309,7 @@ describe('an order with a saved method', () => {
   test.each([
     ['SIM-CARD-3DS', 'card'],
     ['SIM-PAYER-ACTION', 'wallet'],
-  ] as const)('is declined if %s requires an absent payer', async (method, methodKind) => {
+  ] as const)('is declined if %s requires the payer, who is absent', async (method, methodKind) => {
     const made = await create({ method });
     const charged = { methodKind, offSession: true, isRecurring: true } as const;
     expect(await confirm(made, method, charged)).toMatchObject({
@@ -319,7 +319,7 @@ describe('an order with a saved method', () => {
     expect(await timesCharged()).toBe(0);
   });
 
-  test('stays succeeded after a refund, and lists the refund', async () => {
+  test('stays succeeded after a refund, and its report marks it as refunded', async () => {
     const made = await create({ method: 'SIM-OK' });
     await confirm(made, 'SIM-OK');
     expect(doneValue(await find(made, 'succeeded'))).not.toHaveProperty('isRefunded');
@@ -370,7 +370,7 @@ describe('an order with a saved method', () => {
 });
 
 describe('an order that has expired', () => {
-  test('keeps the record’s status, cannot be charged, and counts as canceled', async () => {
+  test('keeps the record’s status, cannot be charged, and can be canceled', async () => {
     const made = await create({ method: 'SIM-OK' });
     await rig.clock.advance(7 * HOUR_MS);
     expect(doneValue(await find(made, 'created', 'SIM-OK'))).toMatchObject({
@@ -484,7 +484,7 @@ describe('a customer at PayPal', () => {
     expect(lists.map(({ status }) => status)).toEqual(Array.from({ length: 7 }, () => 200));
   });
 
-  test('is not deleted if the vault cannot be emptied', async () => {
+  test('is not reported as deleted if its vault cannot be emptied', async () => {
     const { customerId = '' } = await attach(OUR_CUSTOMER, 'k');
     await rig.control('POST', '/faults', { action: 'error_500', path: '/payment-tokens/', times: 1 });
     expect(await provider.deleteCustomer(customerId)).toEqual({ kind: 'unknown', reason: 'error' });

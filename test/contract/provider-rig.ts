@@ -1,3 +1,4 @@
+/** @module Opens one adapter against the simulator over real sockets, so timeouts and resets are real. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -12,7 +13,6 @@ import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { type FakeClock, fakeClock, type SimulatorDelivery } from './simulator-harness.ts';
 import { vendorProblems, type WireExchange } from './vendor-files.ts';
 
-/** One adapter against the simulator over real sockets, so timeouts and resets are real. */
 export interface Bound {
   readonly slot: ProviderSlot;
   readonly adapter: AdapterName;
@@ -26,7 +26,7 @@ export interface Bound {
 export interface ProviderRig {
   readonly clock: FakeClock;
   readonly provider: PaymentProvider;
-  /** Verifies webhooks without the secrets for provider calls; undefined for Braintree. */
+  /** Verifies webhooks, and does not have the secrets for calls to the provider. Undefined for Braintree. */
   readonly receiver: EventReceiver | undefined;
   /** Opens the receiver with other settings or another deadline. */
   reopenReceiver(settings: Partial<SlotSettings>, timeoutMs?: number): EventReceiver | undefined;

@@ -1,10 +1,10 @@
+/** @module The adapters with their providers' test values. */
 import { openPayPal, openPayPalReceiver } from '../../shared/providers/paypal/paypal.ts';
 import { openSquare, openSquareReceiver } from '../../shared/providers/square/square.ts';
 import { openStripe, openStripeReceiver } from '../../shared/providers/stripe/stripe.ts';
 import { WEBHOOK_URL } from './provider-rig.ts';
 import type { ProviderSubject } from './provider-suite.ts';
 
-/** The adapters with their providers' test values. */
 const NOTHING_FORGOTTEN = { intents: false, cancellations: false, declines: false, customers: false };
 
 export const STRIPE: ProviderSubject = {

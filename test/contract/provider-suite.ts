@@ -9,13 +9,13 @@ import { type Bound, openRig, type ProviderRig } from './provider-rig.ts';
 import type { SimulatorDelivery } from './simulator-harness.ts';
 
 /**
- * The contract of every adapter, with each operation and outcome. Each adapter's test supplies its provider's test
- * values. The adapter must refuse the operations denied by its `can`, and the suite skips their other tests.
+ * The provider's test values for the contract of every adapter, which covers each operation and outcome. The adapter
+ * must refuse the operations that its `can` denies, and the suite skips their other tests.
  */
 export interface ProviderSubject extends Bound {
   readonly name: string;
   readonly can: PaymentProvider['can'];
-  /** Fields not stored at the provider, so the service keeps its own values. */
+  /** True for what the provider does not store. The service keeps its own values in this case. */
   readonly forgets: {
     readonly intents: boolean;
     readonly cancellations: boolean;
@@ -34,11 +34,11 @@ export interface ProviderSubject extends Bound {
     readonly settlesLater: { readonly succeeded: string; readonly failed: string };
     /** A method that requires a customer action; undefined if the provider has no such state. */
     readonly asksCustomer: string | undefined;
-    /** Methods without a first response. */
+    /** Methods whose first confirmation gets no response. The connection is lost before or after its execution. */
     readonly lost: { readonly before: string; readonly after: string };
     readonly unknown: string;
     readonly declinesToAttach: string;
-    /** Attachable methods with this many payments before they decline. */
+    /** Methods that can be attached. Each succeeds for this many payments, and then declines. */
     readonly declinesLater: Readonly<Record<string, { readonly pays: number; readonly code: DeclineCode }>>;
   };
   /** Paths of the charge, customer and attach calls, for fault injection. */
@@ -165,7 +165,7 @@ const moneyMoved = async (id: string): Promise<number> =>
 /** Makes one call under a fault. The adapter has a short deadline if the fault suppresses the response. */
 const struck = async <T>(action: string, path: string, call: () => Promise<T>): Promise<T> => {
   const strike = async (): Promise<T> => {
-    // The fault must not hit the access token request, which some adapters send first.
+    // Some adapters first request an access token. This call does so now, because the fault must not hit that request.
     await provider.findPayment(ABSENT);
     await rig.control('POST', '/faults', { action, path, times: 1 });
     return call();
@@ -201,7 +201,7 @@ export const testProvider = (subject: ProviderSubject): void => {
   });
   afterEach(() => rig.close());
 
-  describe(`an open ${subject.name} adapter`, () => {
+  describe(`the ${subject.name} adapter`, () => {
     test('reports its capabilities and its slot', () => {
       expect(provider).toMatchObject({ slot: subject.slot, can });
     });
@@ -789,7 +789,7 @@ const testEvents = ({ name, methods, paymentEvents, forgets }: ProviderSubject):
       expect(await verify({ ...event, headers: changed })).toBe('invalid');
     });
 
-    test('are also read in the interface’s own format, and in no other', async () => {
+    test('are also read in the interface’s own format, but not in an invalid form', async () => {
       const object = { id: 'x1', amount: 2_500, currency: 'usd', status: 'succeeded', customer: null };
       const event = {
         id: 'e1',
@@ -813,7 +813,7 @@ const testEvents = ({ name, methods, paymentEvents, forgets }: ProviderSubject):
   });
 };
 
-/** The payment's events processed by the service, in sending order. */
+/** Verifies all events. @returns the payment's events of the types that the service processes, in sending order */
 const eventsAbout = async (intent: Intent) => {
   const sent = await rig.delivered();
   for (const event of sent) expect(await verify(event)).toBe('valid');

@@ -2,8 +2,8 @@
 import type * as z from 'zod';
 
 /**
- * The object, and the paths read so far, such as `items.data[].quantity`. A path counts only if no path below it was
- * read. A copying parser sees only the fields named in it, except in `metadata`.
+ * Records the paths read from the object, such as `items.data[].quantity`. A path counts only if no longer path below
+ * it was read. A parser that copies the object gets only the fields that it names, and all fields of `metadata`.
  */
 export const watched = <T extends object>(
   object: T,
@@ -23,7 +23,7 @@ export const watched = <T extends object>(
   return { object: watch(object, ''), paths: () => leavesOf([...paths]) };
 };
 
-/** `then` is no field, but a promise reads it of its value. */
+/** True for a field of the object. `then` is no field: a promise reads `then` from its value. */
 const isField = (target: object, key: string | symbol): key is string =>
   typeof key === 'string' && key !== 'then' && !(Array.isArray(target) && key === 'length');
 

@@ -1,6 +1,6 @@
 /**
- * @module Replays the recorded requests of the PayPal and Square SDKs, from the vendors' quick start guides. The
- * simulator must return every recorded response readable by the SDKs.
+ * @module Replays the recorded requests of the PayPal and Square SDKs, from the vendors' quick start guides. The SDKs
+ * could read the recorded responses, so the simulator must still return them.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SQUARE_VERSION } from '../../shared/providers/square/outcome.ts';
@@ -12,7 +12,10 @@ import { RECORDED_SDKS, type RecordedStep } from './recorded-sdks.ts';
 let rig: ProviderRig;
 afterEach(() => rig.close());
 
-/** The response may contain more fields than the recording, because an SDK ignores unknown fields. */
+/**
+ * Repeats one step of a recording. The response may contain more fields than the recorded response, because an SDK
+ * ignores unknown fields.
+ */
 const repeat = async (step: RecordedStep): Promise<void> => {
   if ('advance' in step) return rig.clock.advance(step.advance);
   if ('delivered' in step) return expect(await rig.delivered()).toMatchObject(step.delivered);

@@ -1,6 +1,6 @@
 /**
- * @module The recorded behavior of the PayPal and Square SDKs. It contains their requests to the simulator, the
- * responses readable by them, and the fields and statuses of their types.
+ * @module The recorded behavior of the PayPal and Square SDKs. The recordings contain the SDKs' requests to the
+ * simulator, the responses that the SDKs could read, and the fields and statuses of the SDKs' types.
  */
 import * as z from 'zod';
 import paypal from './recorded/paypal.json' with { type: 'json' };

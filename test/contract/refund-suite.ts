@@ -14,7 +14,8 @@ import { openRig, type ProviderRig } from './provider-rig.ts';
 import type { ProviderSubject } from './provider-suite.ts';
 
 /**
- * The contract of refunds and disputes for every adapter with payments. Each adapter's test supplies its test values.
+ * The provider's test values for the contract of refunds and disputes. Every adapter with payments must pass this
+ * contract.
  */
 export interface RefundSubject {
   readonly subject: ProviderSubject;
@@ -31,11 +32,11 @@ export interface RefundSubject {
   };
   /** Refundable amounts in currencies other than USD, in ISO 4217 minor units. */
   readonly currencies: readonly (readonly [currency: string, amountCents: number, refundedCents: number])[];
-  /** An amount inexpressible at the provider; undefined if it can express every chargeable amount. */
+  /** A refund that the provider cannot express; undefined if it can express every refund of a chargeable amount. */
   readonly inexpressible?: { readonly currency: string; readonly paidCents: number; readonly refundCents: number };
   /** The final refund statuses of the provider. */
   readonly refundEnds: readonly RefundStatus[];
-  /** Our dispute status for each dispute status of the provider. */
+  /** Our statuses of disputes that correspond to a status of the provider. */
   readonly disputeStatuses: readonly DisputeStatus[];
 }
 
@@ -303,7 +304,7 @@ const testFaults = ({ subject, begins, path, page }: RefundSubject): void => {
   const method = subject.methods.succeeds;
   describe(`a failing refund call at ${subject.name}`, () => {
     test.each(FAULTS)(
-      'leaves the outcome unknown on %s, is looked up, and the retry refunds once',
+      'has an unknown outcome on %s, is settled by a lookup, and the retry refunds once',
       async (...fault) => {
         const [action, reason, reached] = fault;
         const payment = await pay(method);
@@ -427,7 +428,7 @@ const testDisputes = ({ subject, methods, disputeStatuses }: RefundSubject): voi
   });
 };
 
-/** The refund and dispute events received so far. Each is verified. */
+/** Verifies all events received so far. @returns the events of refunds and disputes */
 const moneyBackEvents = async () => {
   const sent = await rig.delivered();
   for (const { headers, body } of sent) {
@@ -440,7 +441,7 @@ const moneyBackEvents = async () => {
     .filter(({ object }) => object.chargedAs !== undefined);
 };
 
-/** Stripe's events do not contain the settlement of a refund. */
+/** The refund without its settlement, because Stripe's events do not contain the settlement. */
 const withoutSettlement = (refund: ProviderRefund | undefined) => {
   if (!refund) throw new Error('no refund is listed');
   const { settlement: _, ...rest } = refund;
@@ -453,7 +454,7 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
     expect.toSatisfy((ids: readonly string[]) => ids.some((id) => id === intentId || id === paymentId));
 
   describe(`the refund and dispute events of ${subject.name}`, () => {
-    test('carry our refund’s id, or the payment of the refund', async () => {
+    test('carry our refund with its id, and name the payment of the refund', async () => {
       const payment = await pay(method);
       const refund = doneValue(await port().createRefund(refundOf(payment, 2_500)));
       const events = await moneyBackEvents();

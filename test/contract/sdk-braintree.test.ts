@@ -1,12 +1,12 @@
+/**
+ * @module Runs the quick start guides of Braintree's full SDK against the simulator. Our adapter supports only
+ * customers, and accepts no Braintree webhooks.
+ */
 import type * as BraintreeSdk from 'braintree';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 
-/**
- * Braintree's full SDK runs its quick start guides against the simulator. Our adapter supports only customers, and
- * accepts no Braintree webhooks.
- */
 let sdk: typeof BraintreeSdk;
 beforeAll(async () => {
   sdk = await import('braintree');

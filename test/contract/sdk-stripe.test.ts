@@ -1,13 +1,13 @@
+/**
+ * @module Runs each quick start guide of Stripe against the simulator with Stripe's own SDK, from the first call to the
+ * webhook. The other simulator tests in this folder cover each Stripe operation with the same SDK.
+ */
 import Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { STRIPE_API_VERSION } from '../../shared/providers/stripe/stripe.ts';
 import { createRig, errorOf, type Rig, WEBHOOK_SECRET } from './simulator-harness.ts';
 
-/**
- * Stripe's own SDK runs each quick start guide of Stripe against the simulator, from the first call to the webhook. The
- * other simulator tests in this folder cover each Stripe operation with the same SDK.
- */
 let rig: Rig;
 beforeEach(() => {
   rig = createRig();

@@ -44,7 +44,7 @@ describe('access to the simulated Stripe', () => {
     expect((body['error'] as { payment_intent: object }).payment_intent).not.toHaveProperty('metadata');
   });
 
-  test('requires the client secret from a browser, and limits its operations', async () => {
+  test('requires the client secret from a browser, and limits the browser’s operations', async () => {
     const { id } = await intent();
     expect(await rig.browser(`/v1/payment_intents/${id}`)).toMatchObject({ status: 400 });
     expect(await rig.browser(`/v1/payment_intents/${id}/cancel`, {})).toMatchObject({ status: 401 });

@@ -82,14 +82,14 @@ describe('the scheduled end of a subscription', () => {
     expect(await invoicesOf(subscription)).toHaveLength(1);
   });
 
-  test('shortens the period if it is within the period', async () => {
+  test('takes effect within the current period', async () => {
     const subscription = await subscribe();
     await change(subscription, { cancel_at: now() + 10 * 86_400 });
     await rig.clock.advance(10 * DAY_MS);
     expect(await find(subscription)).toMatchObject({ status: 'canceled' });
   });
 
-  test('prorates the price of the next period if it is within that period', async () => {
+  test('prorates the price of the next period if it falls into the next period', async () => {
     const subscription = await subscribe();
     const end = itemOf(subscription).current_period_end + 14 * 86_400;
     await change(subscription, { cancel_at: end });
@@ -100,7 +100,7 @@ describe('the scheduled end of a subscription', () => {
     expect(await find(subscription)).toMatchObject({ status: 'canceled' });
   });
 
-  test('is cleared by an empty string, and not by the flag', async () => {
+  test('set by a date is cleared by an empty string, and not by the flag cancel_at_period_end', async () => {
     const subscription = await subscribe();
     const end = itemOf(subscription).current_period_end;
     await change(subscription, { cancel_at: end });
@@ -110,7 +110,7 @@ describe('the scheduled end of a subscription', () => {
     expect(await find(subscription)).toMatchObject({ status: 'active' });
   });
 
-  test('keeps the API’s flag in flexible mode', async () => {
+  test('can also be set and cleared by the flag cancel_at_period_end in flexible mode', async () => {
     const subscription = await subscribe();
     const end = itemOf(subscription).current_period_end;
     const set = await change(subscription, { cancel_at_period_end: true });
@@ -251,7 +251,7 @@ describe('an invoice in the simulated dashboard', () => {
     expect(invoice).toMatchObject({ subtotal: 1_000, total: 1_000, total_excluding_tax: 840, amount_due: 1_000 });
   });
 
-  test('is paid by a coupon of the full amount, and uses it up', async () => {
+  test('is paid by a coupon for the full amount, which applies to one invoice only', async () => {
     const free = await rig.stripe.coupons.create({ percent_off: 100, duration: 'once' });
     const subscription = await subscribe();
     await change(subscription, { discounts: [{ coupon: free.id }] });
@@ -265,7 +265,7 @@ describe('an invoice in the simulated dashboard', () => {
     expect(await newestInvoice(subscription)).toMatchObject({ amount_due: 1_000, amount_paid: 1_000 });
   });
 
-  test("uses the customer's credit first, and adds a debit", async () => {
+  test("is reduced by the customer's credit, and increased by the customer's debit", async () => {
     const subscription = await subscribe();
     const customer = customerOf(subscription);
     expect(await rig.stripe.customers.update(customer, { balance: -1_400 })).toMatchObject({ balance: -1_400 });
@@ -391,7 +391,7 @@ describe('the retry schedule', () => {
     return subscription;
   };
 
-  test('keeps its days, and then leaves the subscription past due', async () => {
+  test('retries on the given days, and then leaves the subscription past due', async () => {
     expect(await rig.control('POST', '/retries', { days: [2, 5], then: 'past_due' })).toMatchObject({ status: 200 });
     const subscription = await owing();
     await rig.clock.advance(20 * DAY_MS);
@@ -456,7 +456,7 @@ describe('the retry schedule', () => {
     expect(await rig.stripe.invoices.retrieve(String(older?.id))).toMatchObject({ status: 'paid', attempt_count: 5 });
   });
 
-  test('is refused without a list of days or a known final status', async () => {
+  test('is refused for a retry on day 0, and for an unknown final status', async () => {
     expect(await rig.control('POST', '/retries', { days: [0], then: 'cancel' })).toMatchObject({ status: 400 });
     expect(await rig.control('POST', '/retries', { days: [1], then: 'forget' })).toMatchObject({ status: 400 });
   });

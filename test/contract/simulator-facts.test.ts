@@ -1,4 +1,4 @@
-/** @module The adapters' facts must equal the ledger, for each test method and charge outcome. */
+/** @module Checks that the facts from the adapters equal the ledger, for each test method and charge outcome. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import type { MethodDetails, PaymentFacts } from '../../shared/core/payment-facts.ts';
@@ -52,7 +52,9 @@ const lastCharge = async (): Promise<LedgerCharge> => {
   return charge;
 };
 
-/** The details in the ledger's format, without our fingerprint. The ledger has the provider's fingerprint. */
+/**
+ * The details in the ledger's format. Our fingerprint is left out, because the ledger has the provider's fingerprint.
+ */
 const shown = (details: MethodDetails | undefined) =>
   details && {
     type: details.type,
@@ -100,7 +102,7 @@ const ACCEPTED: readonly (readonly [name: string, subject: ProviderSubject, meth
 describe.each(ACCEPTED)('a charge at %s', (name, subject, methods) => {
   beforeEach(openFor(subject));
 
-  test.each(methods)('with %s shows the ledger’s details from the charge on and in every read', async (method) => {
+  test.each(methods)('with %s shows the ledger’s details in its response and in a read', async (method) => {
     const { intentId, charged } = await pay(method);
     await rig.clock.advance(2 * MINUTE_MS);
     const { fee, payment_method_details: ledgers } = await lastCharge();

@@ -61,7 +61,7 @@ export interface Rig {
   readonly stripe: Stripe;
   /** All requests that the service received, oldest first. */
   readonly delivered: SimulatorDelivery[];
-  /** Sets the service's response from now on. */
+  /** Sets the status with which the service responds to webhooks from now on. */
   answerWith(status: number): void;
   /** The events delivered so far, after all due work. */
   events(): Promise<Stripe.Event[]>;
@@ -113,7 +113,8 @@ export const createRig = ({ file = ':memory:', clock = fakeClock(), timeoutMs = 
     const response = await simulator.provider(request);
     const { pathname: path, search } = new URL(request.url);
     const { status } = response;
-    // Stripe's description covers server calls. Browser calls use a public key and return fewer fields.
+    // A browser's call is not compared with Stripe's description, which covers server calls. It uses a public key, and
+    // its response has fewer fields.
     if (request.headers.get('authorization')?.startsWith('Bearer pk_')) return response;
     exchanges.push({ method: request.method, path, search, sent, status, answered: await response.clone().text() });
     return response;

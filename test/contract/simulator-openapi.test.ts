@@ -90,7 +90,7 @@ const reduced = async () =>
     'discounts[0][coupon]': String((await coupon()).body['id']),
     'default_tax_rates[0]': String((await taxRate()).body['id']),
   });
-/** A time within two years of the simulated start time. */
+/** A valid end of a trial or of a subscription, within two years of the simulated start. */
 const FAR = Date.UTC(2031, 0, 1) / 1_000;
 const invoice = async (of = subscription()) =>
   get(`/v1/invoices/${(await of).body['latest_invoice']}?expand[]=payments`);
@@ -107,7 +107,7 @@ const answered = async (evidence: string): Promise<Answered> =>
     'evidence[uncategorized_text]': evidence,
   });
 
-/** Every kind of object in every state, with its HTTP status. */
+/** A response for every kind of object in every state, with its schema at Stripe and its HTTP status. */
 const ANSWERS: readonly (readonly [name: string, schema: string, status: number, answer: () => Promise<Answered>])[] = [
   ['a customer', 'customer', 200, customer],
   ['an attached method', 'payment_method', 200, attached],

@@ -1,3 +1,4 @@
+/** @module Tests the refusals that the providers document, with the providers' own errors. */
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -8,7 +9,6 @@ import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { type Bound, openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 
-/** The providers' documented refusals, with their own errors. */
 const BRAINTREE: Bound = {
   slot: 'provider_d',
   adapter: 'braintree',
@@ -148,7 +148,7 @@ describe('an amount at the simulated Stripe', () => {
   });
 
   test.each(['xyz', 'dollars', 'btc'])(
-    'is refused in %s, with the currencies that Stripe accepts',
+    'is refused in %s, and the error lists the currencies that Stripe accepts',
     async (currency) => {
       const { status, body } = await intent(1_000, currency);
       expect(status).toBe(400);
@@ -283,7 +283,7 @@ describe('an amount at the simulated PayPal', () => {
     expect(body).toMatchObject({ name: 'UNPROCESSABLE_ENTITY', details: [{ issue }] });
   });
 
-  test('violates the schema if it is not a number, as does a long statement text', async () => {
+  test('is refused as a violation of the schema if it is no number or the statement text is too long', async () => {
     for (const refused of [
       await order('ten', 'USD'),
       await order('1.00', 'USD', { soft_descriptor: 'x'.repeat(23) }),
@@ -339,7 +339,7 @@ describe('an amount at the simulated Square', () => {
     expect(body).toMatchObject({ errors: [{ category: 'INVALID_REQUEST_ERROR', code }] });
   });
 
-  test('accepts a statement text of at most 20 characters', async () => {
+  test('is refused with a statement text of more than 20 characters', async () => {
     const refused = await payment(500, 'USD', { statement_description_identifier: 'x'.repeat(21) });
     expect(refused).toMatchObject({ status: 400, body: { errors: [{ code: 'VALUE_TOO_LONG' }] } });
   });

@@ -1,9 +1,12 @@
+/**
+ * @module Tests first charges, renewals and set-ups that require authentication at Stripe (strong customer
+ * authentication).
+ */
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { createRig, errorOf, type Rig } from './simulator-harness.ts';
 
-/** First charges, renewals and set-ups that require authentication at Stripe (strong customer authentication). */
 let rig: Rig;
 beforeEach(() => {
   rig = createRig();
@@ -246,7 +249,7 @@ describe('an incomplete simulated subscription', () => {
     expect((await step((await intentOf(subscription)).id, 'success')).status).toBe(409);
   });
 
-  test('does not expire if it was active before', async () => {
+  test('does not expire after it has become active', async () => {
     const subscription = await subscribe(ALWAYS);
     await step((await intentOf(subscription)).id, 'success');
     await rig.clock.advance(DAY_MS);
@@ -263,7 +266,7 @@ describe('an incomplete simulated subscription', () => {
     expect((await rig.stripe.subscriptions.list({ status: 'ended' })).data).toHaveLength(2);
   });
 
-  test('cancels its payment if a charge in processing at the cancellation fails', async () => {
+  test('is canceled during a processing charge, and its payment is canceled once the charge fails', async () => {
     const subscription = await subscribe('pm_sim_processing_fail');
     await rig.stripe.subscriptions.cancel(subscription.id);
     expect((await intentOf(subscription)).status).toBe('processing');
@@ -320,7 +323,7 @@ describe('a renewal that requires authentication', () => {
     expect((await intentOf(subscription)).last_payment_error).toBeNull();
   });
 
-  test('behaves the same for a card that always requires authentication', async () => {
+  test('leaves the subscription past due for a card that always requires authentication, too', async () => {
     const payer = await payerWith('pm_card_visa');
     const subscription = await subscribeAs(payer);
     const { id } = await rig.stripe.paymentMethods.attach(ALWAYS, { customer: payer.customer });
@@ -342,7 +345,7 @@ describe('a renewal that requires authentication', () => {
     expect((await read(subscription)).status).toBe('active');
   });
 
-  test('is not retried with that card, but with another card', async () => {
+  test('is retried only with another card', async () => {
     const { subscription, payer } = await renewed();
     await rig.clock.advance(5 * DAY_MS);
     expect((await types()).filter((type) => type === 'invoice.payment_failed')).toHaveLength(1);
@@ -426,7 +429,7 @@ describe('a simulated set-up', () => {
   test.each([
     ['our id', () => 'pm_ours'],
     ['the id at Stripe', (setup: Stripe.SetupIntent) => String(setup.payment_method)],
-  ])('found by %s, waits for the customer, then attaches the card', async (_, idOf) => {
+  ])('waits for the customer, found by %s, and then attaches the card', async (_, idOf) => {
     const setup = await setUp(UNTIL_SET_UP, { return_url: 'https://shop.example/cards' });
     expect(setup).toMatchObject({ status: 'requires_action', next_action: { type: 'redirect_to_url' } });
     expect(setup.client_secret).toMatch(new RegExp(`^${setup.id}_secret_`));
@@ -460,7 +463,7 @@ describe('a simulated set-up', () => {
     expect(error).toMatchObject({ statusCode: 402, code: 'authentication_required' });
   });
 
-  test('is missing for an attached card, which then has no consent to off-session charges', async () => {
+  test('is not replaced by attaching the card, so an off-session charge requires authentication', async () => {
     const { customer, method } = await payerWith(UNTIL_SET_UP);
     expect((await errorOf(chargedOffSession(customer, method))).code).toBe('authentication_required');
   });
@@ -475,7 +478,7 @@ describe('a simulated set-up', () => {
 
   test.each<[string, Partial<Stripe.SetupIntentCreateParams>, RegExp]>([
     ['a return URL without a confirmation', { confirm: false, return_url: 'https://shop.example/' }, /return_url/],
-    ['no return URL where redirects may be needed', { automatic_payment_methods: { enabled: true } }, /return_url/],
+    ['no return URL although redirects may be needed', { automatic_payment_methods: { enabled: true } }, /return_url/],
     ['an unknown usage', { usage: 'sometimes' as 'off_session' }, /usage/],
     ['an unknown parameter', { automatic_payment_methods: { enabled: true, x: 1 } as never }, /unknown parameter/],
   ])('is refused for %s', async (_, params, message) => {

@@ -50,7 +50,7 @@ const at = (text: string): number => Date.parse(text);
 /** The invoices of a subscription, oldest first. */
 const invoicesOf = async ({ id }: Stripe.Subscription): Promise<Stripe.Invoice[]> =>
   (await rig.stripe.invoices.list({ subscription: id, limit: 100 })).data.toReversed();
-/** The start times of its periods. */
+/** The start times of the billed periods, in ISO format, from the subscription's invoices. */
 const billed = async (subscription: Stripe.Subscription): Promise<string[]> =>
   (await invoicesOf(subscription)).map(({ lines }) => iso(lines.data[0]?.period.start ?? 0));
 const statusOf = async ({ id }: Stripe.Subscription) => (await rig.stripe.subscriptions.retrieve(id)).status;
@@ -118,7 +118,10 @@ describe('the simulated billing calendar', () => {
     );
   });
 
-  /** The anchor day, or the last day of a shorter month. Computed independently of the simulator's calendar. */
+  /**
+   * The n-th due time: on the anchor day, or on the last day of a shorter month. Computed independently of the
+   * simulator's calendar.
+   */
   const oracle = (
     anchor: number,
     { unit, count }: { readonly unit: Unit; readonly count: number },
@@ -193,7 +196,7 @@ describe('the simulated events of a subscription', () => {
     expect((await charges()).map(({ payment_id: ours }) => ours)).toEqual([null, null]);
   });
 
-  test('report a trial three days before its end, and a shorter trial once', async () => {
+  test('announce the end of a trial once, three days ahead or at the start of a shorter trial', async () => {
     const trial = (days: number) => ({
       params: { trial_end: Math.floor(rig.clock.now() / 1_000) + days * DAY_SECONDS },
     });
@@ -207,7 +210,7 @@ describe('the simulated events of a subscription', () => {
     expect((await charges()).map(({ created_at: when }) => when.slice(0, 10))).toEqual(['2030-01-03', '2030-01-11']);
   });
 
-  test('report each failure 1, 3, 7 and 14 days after the first, and then the end', async () => {
+  test('report a failed retry 1, 3, 7 and 14 days after the first failure, and then the end', async () => {
     const subscription = await subscribe({ method: 'pm_sim_ok_1_then_decline' });
     await rig.clock.advance(31 * DAY_MS);
     await rig.clock.advance(14 * DAY_MS - 1);
@@ -354,8 +357,8 @@ describe('a request about a simulated subscription', () => {
   test.each<[string, Params, RegExp]>([
     ['a trial that is over', { trial_end: 1 }, /in the future/],
     ['a pending update', { payment_behavior: 'pending_if_incomplete' }, /payment_behavior/],
-    ['a parameter that is none', { backdate_start_date: 1 }, /unknown parameter/],
-    ['a price that is not there', { items: [{ price: 'price_absent' }] }, /No such price/],
+    ['an unknown parameter', { backdate_start_date: 1 }, /unknown parameter/],
+    ['an unknown price', { items: [{ price: 'price_absent' }] }, /No such price/],
     ['two items', { items: [{ price: 'a' }, { price: 'b' }] }, /items/],
     ['no item', { items: [] }, /items/],
   ])('is refused for %s', async (_, params, message) => {
@@ -388,7 +391,7 @@ describe('a request about a simulated subscription', () => {
     }
   });
 
-  test('is refused for the payment of a paid invoice and the end of an ended subscription', async () => {
+  test('is refused if it pays a paid invoice, or cancels or resumes an ended subscription', async () => {
     const subscription = await subscribe();
     const invoice = String(subscription.latest_invoice);
     expect((await errorOf(rig.stripe.invoices.pay(invoice))).message).toBe('Invoice is already paid');

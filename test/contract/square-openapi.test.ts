@@ -81,7 +81,7 @@ describe.skipIf(folder === undefined)(
     const known = ({ intentId, method, captureMethod }: Made) =>
       ({ intentId, method, captureMethod, attemptRef: undefined, status: 'created' }) as const;
 
-    /** Fully captured, partly captured, released, declined, lost and expired holds. */
+    /** Calls about holds that are fully captured, partly captured, released, declined, lost or expired. */
     const holds = async (): Promise<void> => {
       const { holds: port } = rig.provider;
       if (!port) throw new Error('Square holds amounts; absence is a bug');
@@ -111,7 +111,7 @@ describe.skipIf(folder === undefined)(
       await done(rig.provider.cancelIntent({ ...known(refused), idempotencyKey: 'x2' }));
     };
 
-    /** Refunds that succeed, fail or are refused, and disputes in every state. */
+    /** Calls about refunds that succeed, fail or are refused, and about disputes in every state. */
     const moneyBack = async (): Promise<void> => {
       const { refunds } = rig.provider;
       if (!refunds) throw new Error('Square gives money back; absence is a bug');
@@ -201,7 +201,7 @@ describe.skipIf(folder === undefined)(
         (one) => one.method === method && new RegExp(`^/square${one.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
       );
 
-    /** Square describes one response per operation, including `errors`. */
+    /** The problems of a call. Square describes a single response per operation, with `errors`, for every status. */
     const problemsIn = (exchange: WireExchange): string[] => {
       const operation = operationOf(exchange);
       const answer = operation?.answers.get('200');
@@ -223,7 +223,7 @@ describe.skipIf(folder === undefined)(
       expect(kinds.size).toBeGreaterThan(15);
     });
 
-    test('match Square’s description, as do all events and their objects', async () => {
+    test('match Square’s description in all events, and each event contains its object', async () => {
       const [{ api } = { api: undefined }] = operations;
       const delivered = (await rig.delivered()).map(({ body }) => JSON.parse(body));
       expect(new Set(delivered.map(({ type }) => type))).toEqual(new Set(Object.keys(EVENTS)));

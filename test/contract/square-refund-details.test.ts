@@ -1,3 +1,4 @@
+/** @module Tests refunds and disputes of the Square adapter, beyond the contract of every adapter. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { REFUND_REASONS } from '../../shared/core/money-back.ts';
 import type { Outcome } from '../../shared/core/outcome.ts';
@@ -13,7 +14,6 @@ import { DAY_SECONDS } from '../builders/seconds.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
-/** Refunds and disputes of the Square adapter, beyond the contract of every adapter. */
 const AMOUNT = 2_500;
 
 let rig: ProviderRig;
@@ -35,7 +35,7 @@ const refundsOf = (provider = rig.provider): RefundsPort => {
 };
 
 interface Paid extends RefundedCharge {
-  /** Our own id. */
+  /** Our id of the payment. */
   readonly id: string;
 }
 
@@ -103,7 +103,7 @@ describe('a refund at Square', () => {
     });
   });
 
-  test('can return a part, and later refunds the rest', async () => {
+  test('can return a part of the payment, and later refunds return the rest', async () => {
     const payment = await pay();
     for (const [n, amountCents] of [900, 600, 1_000].entries()) {
       expect(doneValue(await refund(payment, n, { amountCents }))).toMatchObject({ amountCents });
@@ -131,7 +131,7 @@ describe('a refund at Square', () => {
   test.each([
     ['fails', 'cnon:sim-pending-refund-fail', 'FAILED'],
     ['is rejected', 'cnon:sim-pending-refund-reject', 'REJECTED'],
-  ])('shows Square’s failure reason if it %s at Square, and can be repeated', async (_, method, failureCode) => {
+  ])('shows Square’s failure reason if it %s, and another refund can follow', async (_, method, failureCode) => {
     const payment = await pay(method);
     const { refundId: id, status } = doneValue(await refund(payment, 1));
     expect(status).toBe('pending');
@@ -167,7 +167,7 @@ describe('a refund at Square', () => {
     expect(await refund(await pay('cnon:sim-dispute-inquiry'), 2)).toMatchObject({ kind: 'done' });
   });
 
-  test('is refused without a call in a currency that Square does not accept', async () => {
+  test('is refused in a currency that Square or the location does not accept', async () => {
     const payment = await pay();
     const calls = rig.exchanges.length;
     expect(await refund(payment, 1, { currency: 'KWD' })).toMatchObject({ kind: 'refused', parameter: 'currency' });
@@ -191,7 +191,7 @@ describe('the lookup of refunds and disputes', () => {
     ['error_500', { kind: 'unknown', reason: 'error' }],
     ['malformed', { kind: 'unknown', reason: 'error' }],
     ['rate_limit', { kind: 'not_done', reason: 'rate_limited' }],
-  ])('has an unknown result if %s hits the payment or one of its refunds', async (action, seen) => {
+  ])('has no result if %s hits the read of the payment or of a refund', async (action, seen) => {
     const payment = await pay();
     const first = doneValue(await refund(payment, 1));
     for (const path of ['/v2/payments/', '/v2/refunds/']) {

@@ -1,10 +1,10 @@
+/** @module Tests behavior of the simulated Square that our adapter does not use. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { HOUR_MS } from '../../shared/core/time.ts';
 import { targetOf } from '../builders/target-of.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
-/** Behavior of the simulated Square unused by the adapter. */
 let rig: ProviderRig;
 beforeEach(async () => {
   rig = await openRig(SQUARE);
@@ -65,7 +65,7 @@ describe('an idempotency key of the simulated Square', () => {
     expect(await charges()).toBe(1);
   });
 
-  test('is refused while its first request is in flight', async () => {
+  test('charges only once for two concurrent requests', async () => {
     const both = await Promise.all([charge('k1'), charge('k1')]);
     expect(both.map(({ status }) => status).toSorted()).toSatisfy(
       (statuses: number[]) => statuses[0] === 200 && (statuses[1] === 200 || statuses[1] === 409),
@@ -81,19 +81,19 @@ describe('an idempotency key of the simulated Square', () => {
 
 describe('a request to the simulated Square', () => {
   test.each<[string, object, string, string | undefined]>([
-    ['lacks what it needs', { source_id: undefined }, 'MISSING_REQUIRED_PARAMETER', 'source_id'],
+    ['lacks a required field', { source_id: undefined }, 'MISSING_REQUIRED_PARAMETER', 'source_id'],
     [
-      'is of the wrong type',
+      'has a value of the wrong type',
       { amount_money: { amount: '500', currency: 'USD' } },
       'INCORRECT_TYPE',
       'amount_money.amount',
     ],
-    ['says too much', { idempotency_key: 'x'.repeat(46) }, 'VALUE_TOO_LONG', 'idempotency_key'],
-    ['names no currency', { amount_money: { amount: 5, currency: 'XXQ' } }, 'INVALID_VALUE', 'amount_money.currency'],
-    ['has a field that Square has not', { colour: 'red' }, 'UNKNOWN_BODY_PARAMETER', undefined],
-    ['names an order that is not there', { order_id: 'absent' }, 'NOT_FOUND', 'order_id'],
-    ['names a token that is not there', { source_id: 'cnon:nothing' }, 'NOT_FOUND', 'source_id'],
-    ['names a spent token', { source_id: 'cnon:card-nonce-already-used' }, 'CARD_TOKEN_USED', 'source_id'],
+    ['has a value that is too long', { idempotency_key: 'x'.repeat(46) }, 'VALUE_TOO_LONG', 'idempotency_key'],
+    ['has a fake currency', { amount_money: { amount: 5, currency: 'XXQ' } }, 'INVALID_VALUE', 'amount_money.currency'],
+    ['has a field that Square does not know', { colour: 'red' }, 'UNKNOWN_BODY_PARAMETER', undefined],
+    ['names an order that does not exist', { order_id: 'absent' }, 'NOT_FOUND', 'order_id'],
+    ['names a token that does not exist', { source_id: 'cnon:nothing' }, 'NOT_FOUND', 'source_id'],
+    ['names a used token', { source_id: 'cnon:card-nonce-already-used' }, 'CARD_TOKEN_USED', 'source_id'],
   ])('is refused with Square’s error if it %s', async (...[_, fields, code, field]) => {
     const refused = await charge('k1', fields);
     expect(refused.status).toBeGreaterThanOrEqual(400);
@@ -160,7 +160,7 @@ describe('an authorized payment at the simulated Square', () => {
   test.each([
     ['complete', 'COMPLETED', 'DELAYED_TRANSACTION_CAPTURED'],
     ['cancel', 'CANCELED', 'DELAYED_TRANSACTION_CANCELED'],
-  ])('stays approved until %s', async (action, status, code) => {
+  ])('stays approved until the call %s', async (action, status, code) => {
     const id = await reserve();
     expect(await call(`GET /v2/payments/${id}`)).toMatchObject({ body: { payment: { status: 'APPROVED' } } });
     expect(await call(`POST /v2/payments/${id}/${action}`)).toMatchObject({
@@ -189,7 +189,7 @@ describe('an authorized payment at the simulated Square', () => {
     expect(events.at(-1).data.object.payment).toEqual(body.payment);
   });
 
-  test('is completed with a lower amount at the version in the request', async () => {
+  test('can be lowered, and then completed, if the request names its current version', async () => {
     const { id, version_token, capabilities } = await approved();
     expect(capabilities).toEqual(['EDIT_AMOUNT_DOWN']);
     expect(codes(await lower(id, 501))).toEqual(['AMOUNT_TOO_HIGH']);

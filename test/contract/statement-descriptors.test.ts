@@ -1,9 +1,9 @@
+/** @module Tests the text on payers' statements, in each provider's format. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 import type { ProviderSubject } from './provider-suite.ts';
 
-/** The text on payers' statements, in each provider's format. */
 const TEXT = 'Gold Club';
 
 let rig: ProviderRig;

@@ -1,10 +1,10 @@
+/** @module The contract of set-ups, in which a payer must authenticate before the method is saved. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import type { ProviderMethod, SetupsPort } from '../../shared/providers/method-port.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 
-/** The contract of set-ups, where a payer must authenticate before the method is saved. */
 const ASKS = 'pm_card_authenticationRequiredOnSetup';
 
 let rig: ProviderRig;
@@ -49,15 +49,15 @@ const step = (outcome: 'success' | 'failure') =>
 const holderOf = async (methodId: string): Promise<string | undefined> =>
   doneValue(await rig.provider.findMethod(methodId)).customerId;
 
-describe('an attached method at Stripe', () => {
-  test('has no set-up if it requires no authentication', async () => {
+describe('attaching a method at Stripe', () => {
+  test('needs no set-up if the method requires no authentication', async () => {
     const method = await attach('pm_card_visa');
     expect(method).toMatchObject({ customerId: expect.any(String) });
     expect(method.setup).toBeUndefined();
   });
 
   test.each([ASKS, 'tok_authenticationRequiredOnSetup'])(
-    'waits for its payer after one call if it was created from %s',
+    'creates a set-up with one call, and waits for the payer, for the token %s',
     async (token) => {
       const method = await attach(token);
       expect(method).toMatchObject({ customerId: undefined, cardBrand: 'visa', lastFour: '3155' });

@@ -1,5 +1,5 @@
 /**
- * @module Checks calls against the vendors' API descriptions from outside this project. Every rig of the contract
+ * @module Checks calls against the vendors' API descriptions, which lie outside this project. Every rig of the contract
  * tests checks its calls when it closes. Without the files, the check is skipped.
  */
 
@@ -35,9 +35,9 @@ const NOT_DESCRIBED: readonly RegExp[] = [
   /payment_source\.token\.type: "SETUP_TOKEN" is not one of BILLING_AGREEMENT/,
   /customer\.merchant_customer_id: is not in the document/,
   /\.(captures|authorizations)\[\d+\]\.supplementary_data: is not in the document/,
-  // The link to the next page has its own parameters.
+  // PayPal's link to the next page has parameters that PayPal does not describe.
   /webhooks-events\?(move_to|index_time|index_id): is not in the document/,
-  // A verification request contains the received event.
+  // A verification request contains the received event with all its fields.
   /verify-webhook-signature sends\.webhook_event\./,
   // Stripe's browser page sends card data, unlike the server SDK.
   /payment_method_data\.(type: "card" is not one of|card: is not in the document)/,

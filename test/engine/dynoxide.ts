@@ -1,3 +1,7 @@
+/**
+ * @module dynoxide is a DynamoDB engine from another project. It runs as a child process of the host, with its own
+ * file, and ends with the host.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -5,10 +9,6 @@ import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/**
- * dynoxide, a DynamoDB engine from another project. Runs as a child process of the host, with its own file, and ends
- * with the host.
- */
 export interface Engine {
   readonly endpoint: string;
   /** Keeps writes with a stream fast for any number of records. The table's stream must already exist. */
@@ -25,7 +25,7 @@ export interface Engine {
 
 export interface EngineOptions {
   readonly folder: string;
-  /** The folder is removed when the process ends. */
+  /** True if the folder is removed when the engine ends. */
   readonly temporary: boolean;
   /** Called if the engine ends unexpectedly. */
   readonly onLoss: (line: string) => void;
@@ -40,8 +40,9 @@ const START_TIMEOUT_MS = 10_000;
 const TEXT = 'S:';
 
 /**
- * Standard input closes however the host ends. The shell then stops the engine and removes a temporary folder. The
- * shell prints nothing, because its standard error may be closed by then.
+ * Runs the engine as a child of a shell. The shell's standard input closes however the host ends. The shell then stops
+ * the engine and removes a temporary folder. The shell prints nothing, because its standard error may be closed by
+ * then.
  */
 const GUARD = `
 exec 3<&0 4>&2 2>/dev/null

@@ -38,7 +38,7 @@ const ACTIVE_TRIES = 100;
 const LOOK_AGAIN_MS = 20;
 
 /**
- * @param engine provides due times directly from its file, because moving the clock reads them often
+ * @param engine if given, due times are read directly from its file, because moving the clock reads them often
  * @throws if the engine cannot be reached, or contains a table with another schema
  */
 const openEngineDatabase = async (endpoint: string, tableName: string, engine?: Engine): Promise<Database> => {

@@ -7,7 +7,7 @@ import { createStreamsApi } from './streams-api.ts';
 export interface PolledStreamOptions {
   readonly endpoint: string;
   readonly arn: string;
-  /** If undefined, every read polls the engine. */
+  /** A number that changes with every write. If undefined, every read polls the engine. */
   readonly writeMark: (() => number) | undefined;
 }
 
@@ -19,7 +19,7 @@ export const createPolledStream = ({ endpoint, arn, writeMark }: PolledStreamOpt
   const getRecords = createGetRecords(api, writeMark);
   return {
     arn,
-    // Without the engine's file, any poll may find a write.
+    // Without the engine's mark, every look counts as a possible write.
     writeMark: writeMark ?? (() => (looks += 1)),
     openReader: (state, name) =>
       createStreamReader({

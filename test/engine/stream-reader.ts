@@ -25,7 +25,7 @@ export interface StreamReaderOptions {
   readonly save: (position: StreamPosition | undefined) => void;
 }
 
-/** Repeats a read from memory if nothing was written in between. */
+/** Reads records. A repeated read with the same iterator is answered from memory if nothing was written in between. */
 export const createGetRecords = (
   api: Pick<StreamsApi, 'getRecords'>,
   writeMark: (() => number) | undefined,

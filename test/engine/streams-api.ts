@@ -3,8 +3,8 @@ import type { StreamRecord } from '../../infra/local/dynamodb/stream-records.ts'
 import { REGION } from '../../infra/local/machine/environment.ts';
 
 /**
- * The engine's Streams API (AWS JSON over HTTP). A third of all calls to the engine read the stream, and the SDK's
- * client needs several times the processor time per read.
+ * Calls the engine's Streams API directly (AWS JSON over HTTP). A third of all calls to the engine read the stream, and
+ * the SDK's client needs several times the processor time per read.
  */
 export interface StreamsApi {
   /** @returns the ids of all shards, oldest first */
@@ -43,7 +43,7 @@ interface StreamDescription {
 
 const READ_LIMIT = 200;
 
-/** Local engines parse the key id and region of a signature without verifying the signature. */
+/** A signature that is not computed. Local engines parse its key id and region, but do not verify it. */
 const AUTHORIZATION = `AWS4-HMAC-SHA256 Credential=local/20200101/${REGION}/dynamodb/aws4_request, SignedHeaders=host, Signature=local`;
 
 export const createStreamsApi = (endpoint: string): StreamsApi => {

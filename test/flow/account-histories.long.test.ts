@@ -10,7 +10,7 @@ const histories = historiesOf(HISTORIES);
 const parts = Array.from({ length: HISTORIES / PART }, (_, index) => index * PART);
 
 describe.each(HOLDING)('the account of a payment at $slot', (holding) => {
-  describe.each(parts)('in the part of the histories that starts at %i', (from) => {
+  describe.each(parts)('in the random histories from number %i on', (from) => {
     const service = withHost({ frozen: true, env: PATIENT });
 
     test("equals the provider's ledger after each step", async () => {

@@ -46,7 +46,7 @@ export const historiesOf = (count: number): readonly History[] => fc.sample(hist
 const lastOf = async (service: TestHost, paymentId: string, of: 'refunds' | 'disputes') =>
   (await service.ledger(paymentId))[of].at(-1);
 
-/** The simulator may refuse a step. A refusal changes nothing, and the accounts are still compared. */
+/** Sends a step to the simulator's dashboard. The dashboard may refuse the step, and a refusal changes nothing. */
 const onDashboard = (service: TestHost, path: string, body: object): Promise<unknown> =>
   service.request('POST', `/_local/simulator${path}`, { body: JSON.stringify(body) });
 
@@ -64,7 +64,7 @@ const takeStep = async ({ service, admin, id }: Lived, taken: Step, before: Prov
       const { status } = await refund(service, id, { ...admin.options, body });
       const isWanted = before.disputed === 0 || taken.despite;
       const most = before.left;
-      // The service refuses an amount above the rest without a call.
+      // Without a call, the service refuses a refund above the rest, or despite a dispute without `despite_dispute`.
       if (!isWanted || most === 0 || (taken.cents ?? 1) > most) expect([400, 409]).toContain(status);
       return;
     }

@@ -20,7 +20,8 @@ const accountAtProvider = async (service: TestHost, paymentId: string) => {
 export type ProviderAccount = Awaited<ReturnType<typeof accountAtProvider>>;
 
 /**
- * Expects the payment itself, the user's list, CSV and sums to match the provider's account of the user's only payment.
+ * Expects the payment, and the user's list, CSV and sums, to show the same amounts as the provider's ledger. The
+ * payment must be the user's only payment.
  * @returns the account
  */
 export const expectAccount = async (service: TestHost, user: User, paymentId: string): Promise<ProviderAccount> => {

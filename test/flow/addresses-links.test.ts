@@ -39,7 +39,7 @@ describe('a deleted address', () => {
     expect([await usesOf(gone.id), await usesOf(kept.id)]).toEqual([[], [`PM#${other.id}`]]);
   });
 
-  test('is removed from the method saved by a payment with the address', async () => {
+  test('is removed from a method that a payment with this address saved', async () => {
     const user = await signIn(service);
     await createCustomer(service, user.options);
     const address = await createAddress(service, user.options);
@@ -55,7 +55,7 @@ describe('a deleted address', () => {
     expect(body.data).toMatchObject({ billing_address_id: address.id });
   });
 
-  test('is not linked to a method that a payment saves afterwards', async () => {
+  test('is not linked to a method that a payment saves after the deletion', async () => {
     const user = await signIn(service);
     await createCustomer(service, user.options);
     const address = await createAddress(service, user.options);
@@ -165,7 +165,7 @@ describe('an address of an organization', () => {
     expect(await usesOf(address.id)).toEqual([]);
   });
 
-  test('appears on the organization’s records, as may a member’s own address', async () => {
+  test('appears on the organization’s payments and methods, like a member’s own address', async () => {
     const { options } = acme.admin;
     const own = await createAddress(service, options, { organization_id: null });
     for (const { id } of [address, own]) {

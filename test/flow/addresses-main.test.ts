@@ -110,7 +110,7 @@ describe('an address', () => {
       { postal_code: null },
     ],
     [
-      'full in a country whose codes are optional',
+      'full in a country whose postal codes are optional',
       fullAddress({ country: 'IE', postal_code: '' }),
       { postal_code: null },
     ],
@@ -122,11 +122,11 @@ describe('an address', () => {
   });
 
   test.each([
-    ['full with a country alone', { country: 'US' }, ['line1', 'city', 'postal_code']],
-    ['full in Israel without its postal code', fullAddress({ country: 'IL', postal_code: null }), ['postal_code']],
-    ['full without its postal code', fullAddress({ postal_code: ' ' }), ['postal_code']],
-    ['of a business without its name', businessAddress({ business_name: '' }), ['business_name']],
-    ['a partial one of a business without its name', partialAddress({ is_business: true }), ['business_name']],
+    ['full with only a country', { country: 'US' }, ['line1', 'city', 'postal_code']],
+    ['full in Israel without a postal code', fullAddress({ country: 'IL', postal_code: null }), ['postal_code']],
+    ['full without a postal code', fullAddress({ postal_code: ' ' }), ['postal_code']],
+    ['of a business without the business name', businessAddress({ business_name: '' }), ['business_name']],
+    ['partial, of a business without the business name', partialAddress({ is_business: true }), ['business_name']],
   ])('is refused: %s', async (_, fields, missing) => {
     const before = (await itemsOf(service, 'ADDR#')).length;
     expect(await service.post('/addresses', fields, user.options)).toMatchObject(refusal(...missing));
@@ -135,10 +135,10 @@ describe('an address', () => {
 
   test.each([
     ['no country', { is_partial: true }, 'country'],
-    ['a country that is none', partialAddress({ country: 'UK' }), 'country'],
-    ['a type that is none', partialAddress({ type: 'home' }), 'type'],
-    ['a tax id type that is none', partialAddress({ tax_id_type: 'ssn' }), 'tax_id_type'],
-    ['a line too long', partialAddress({ line1: 'x'.repeat(201) }), 'line1'],
+    ['an unknown country', partialAddress({ country: 'UK' }), 'country'],
+    ['an unknown type', partialAddress({ type: 'home' }), 'type'],
+    ['an unknown tax id type', partialAddress({ tax_id_type: 'ssn' }), 'tax_id_type'],
+    ['a line that is too long', partialAddress({ line1: 'x'.repeat(201) }), 'line1'],
   ])('is refused with %s', async (_, fields, path) => {
     const answer = await service.post('/addresses', fields, user.options);
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR', details: [{ path }] } });
@@ -156,23 +156,23 @@ describe('an address', () => {
 describe('an update of an address', () => {
   test.each([
     [
-      'partial → full without what that needs',
+      'partial → full without the required fields',
       partialAddress(),
       { is_partial: false },
       ['line1', 'city', 'postal_code'],
     ],
     [
-      'partial → full with part of it',
+      'partial → full with only some of the required fields',
       partialAddress({ country: 'IT', city: 'Rome' }),
       { is_partial: false, line1: 'Via 1' },
       ['postal_code'],
     ],
-    ['full, cleared', fullAddress(), { line1: null, city: null }, ['line1', 'city']],
-    ['full → a business without its name', fullAddress(), { is_business: true }, ['business_name']],
-    ['a business → none', businessAddress(), { is_business: false }, ['line1', 'city', 'postal_code']],
-    ['a business without its name', businessAddress(), { business_name: null }, ['business_name']],
+    ['full, with required fields cleared', fullAddress(), { line1: null, city: null }, ['line1', 'city']],
+    ['full → a business without the business name', fullAddress(), { is_business: true }, ['business_name']],
+    ['business → no business, incomplete', businessAddress(), { is_business: false }, ['line1', 'city', 'postal_code']],
+    ['a business with its name cleared', businessAddress(), { business_name: null }, ['business_name']],
     [
-      'to a country that requires a postal code',
+      'a change to a country that requires a postal code',
       fullAddress({ country: 'HK', postal_code: null }),
       { country: 'FR' },
       ['postal_code'],
@@ -190,11 +190,11 @@ describe('an update of an address', () => {
       partialAddress(),
       { is_partial: false, line1: 'Rue 1', city: 'Paris', name: 'A', postal_code: '75001' },
     ],
-    ['partial → full by what was there', fullAddress({ is_partial: true }), { is_partial: false }],
+    ['partial → full with fields stored before', fullAddress({ is_partial: true }), { is_partial: false }],
     ['full → partial', fullAddress(), { is_partial: true, line1: null, city: null, postal_code: null, name: null }],
     ['full → a business', fullAddress(), { is_business: true, business_name: 'Engines' }],
     ['a business → partial', businessAddress(), { is_partial: true, is_business: false, business_name: null }],
-    ['to a country that requires none', fullAddress(), { country: 'ae', postal_code: null }],
+    ['a change to a country that requires no postal code', fullAddress(), { country: 'ae', postal_code: null }],
   ])('is accepted: %s', async (_, fields, patch) => {
     const { id } = await create(fields);
     const answer = await update(id, patch);
@@ -213,7 +213,7 @@ describe('an update of an address', () => {
     expect(await update(id, { line2: ' ' })).toMatchObject({ status: 200, body: { line2: null } });
   });
 
-  test('gets 409 or is applied after a concurrent update, and loses no change', async () => {
+  test('is applied as a whole or refused with 409 while other updates run concurrently', async () => {
     const { id } = await create();
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) => update(id, { alias: `alias ${index}`, state: String(index) })),
@@ -314,7 +314,7 @@ describe('an Idempotency-Key', () => {
     expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(7);
   });
 
-  test('returns the address in its current state', async () => {
+  test('returns the address in its current state for a repeated request', async () => {
     const { body } = await service.post('/addresses', fullAddress(), withKey('now'));
     await update(body.id, { alias: 'later', is_default: true });
     const replay = await service.post('/addresses', fullAddress(), withKey('now'));
@@ -381,7 +381,7 @@ describe('a guest', () => {
     expect(answer).toMatchObject({ status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } });
   });
 
-  test('is refused without token and guest_data', async () => {
+  test('is refused without a token and without guest_data', async () => {
     expect(await service.post('/addresses', fullAddress())).toMatchObject({
       status: 401,
       body: { code: 'AUTHENTICATION_REQUIRED' },

@@ -35,7 +35,7 @@ const defaultsIn = (addresses: readonly ParsedJson[]): string[] => idsOf(address
 const setDefault = (user: User, id: string) => service.post(`/addresses/${id}/set-default`, {}, user.options);
 const remove = (user: User, id: string) => service.request('DELETE', `/addresses/${id}`, user.options);
 
-/** The table itself, for records that no route can create. */
+/** Opens the table directly, for records that no route can create. */
 const table = () => openTable(service.host().connection, service.now);
 
 describe('the list of addresses', () => {
@@ -113,7 +113,7 @@ describe('the list of addresses', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'UNSUPPORTED_FILTER' } });
   });
 
-  test('filters by the new type and completeness after a change', async () => {
+  test('filters by the current type and completeness of a changed address', async () => {
     const shopper = await signedIn();
     const { id } = await create(shopper, { type: 'billing' });
     await service.put(`/addresses/${id}`, { ...fullAddress(), type: 'shipping', is_partial: false }, shopper.options);
@@ -180,7 +180,7 @@ describe('the default address', () => {
     expect(defaultsIn(await list(user))).toEqual([newer.id, older.id]);
   });
 
-  test('is repaired by a read of any page if its pointer names a missing address', async () => {
+  test('is repaired by a read of any page if its pointer names no address of the type', async () => {
     const user = await signedIn();
     const made = await createMany(user, [{}, {}, {}]);
     const slot = { owner: { kind: 'user', userId: user.userId }, kind: 'ADDR', variant: 'billing' } as const;
@@ -194,7 +194,7 @@ describe('the default address', () => {
     expect(await partitionOf(service, `OWNER#USER#${user.userId}`)).toMatchObject([{ recordId: made[2].id }]);
   });
 
-  test('is a single address after 50 concurrent calls', async () => {
+  test('is a single address after 50 concurrent calls of set-default', async () => {
     const user = await signedIn();
     const made = await Promise.all(
       Array.from({ length: 10 }, () => service.post('/addresses', partialAddress(), user.options)),
@@ -208,7 +208,7 @@ describe('the default address', () => {
     expect(await partitionOf(service, `OWNER#USER#${user.userId}`)).toHaveLength(1);
   });
 
-  test('is set once under an Idempotency-Key', async () => {
+  test('is not set again by a repeated request with the same Idempotency-Key', async () => {
     const user = await signedIn();
     const [one, two] = await createMany(user, [{}, {}]);
     const withKey = { ...user.options, idempotencyKey: 'default-1' };
@@ -221,8 +221,8 @@ describe('the default address', () => {
   });
 });
 
-describe("another's personal address", () => {
-  test('cannot be read or changed by anyone else', async () => {
+describe('a personal address', () => {
+  test('cannot be read, changed or deleted by another user', async () => {
     const [owner, stranger] = [await signedIn(), await signedIn()];
     const { id } = await create(owner);
     const before = await partitionOf(service, `ADDR#${id}`);
@@ -313,7 +313,7 @@ describe("an organization's addresses", () => {
     expect(await itemsOf(service)).toEqual(before);
   });
 
-  test('are refused to all other callers', async () => {
+  test('cannot be read or written by users outside the organization', async () => {
     const made = await create(as('owner'), theirs());
     const path = `/addresses/${made.id}`;
     const before = await itemsOf(service, 'ADDR#');
@@ -332,7 +332,7 @@ describe("an organization's addresses", () => {
     expect(await itemsOf(service, 'ADDR#')).toEqual(before);
   });
 
-  test('are used if the session names the organization and the request does not', async () => {
+  test('are created and listed by default if the session names the organization', async () => {
     const email = 'billing@team.example.com';
     const inside = await signedIn({ email, user_id: as('billing').userId, organization_id: organizationId });
     const made = await create(inside);
@@ -352,7 +352,7 @@ describe("an organization's addresses", () => {
     expect(defaultsIn(await list(owner, `?organization_id=${organizationId}&type=billing`))).toEqual([shared.id]);
   });
 
-  test('are refused alike for an unknown organization and for another organization', async () => {
+  test('are refused for an unknown organization with the same error as for non-members', async () => {
     const answer = await service.get('/addresses?organization_id=org_none', as('owner').options);
     expect(answer).toMatchObject({ status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } });
   });

@@ -17,7 +17,7 @@ describe('a platform admin', () => {
     expect(JSON.stringify(shown)).not.toContain('client_secret');
   });
 
-  test('reads a guest’s payment and method, with their includes', async () => {
+  test('reads a guest’s payment with its included method, and reads the method itself', async () => {
     const admin = await signInAdmin();
     const gina = await guestWithMethod(service, 'gina@example.com');
     const body = guestIntentBody({ payment_method_id: gina.method.id }, { email: 'gina@example.com' });
@@ -58,7 +58,7 @@ describe('a platform admin', () => {
     expect(canceled.status).toBe(200);
   });
 
-  test('gets 403 for an update or confirm of another user’s payment, or a payment with another user’s method', async () => {
+  test('gets 403 for changing or confirming a user’s payment, and for changing or using a user’s method', async () => {
     const [user, admin, stranger] = [await signIn(service), await signInAdmin(), await signIn(service)];
     const payment = await createPaidIntent(service, user);
     const method = await saveMethod(service, user.options);
@@ -82,7 +82,7 @@ describe('a platform admin', () => {
     });
   });
 
-  test('gets the stored response of a repeated action, without a secret', async () => {
+  test('gets the stored response if an action is repeated with the same Idempotency-Key', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin()];
     const payment = await createIntent(service, user, { payment_method_id: VISA });
     const cancel = () =>

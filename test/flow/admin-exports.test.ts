@@ -18,7 +18,7 @@ import { createCustomer } from './payers.ts';
 import type { ParsedJson } from './routes.ts';
 import { nodesAt } from './targets.ts';
 
-/** All customers as a list, and exports of money or of a person's data. */
+/** The list of all customers, the exports of payments and refunds, and the export of a person's data. */
 const port = await freePort();
 const service = withHost({ port, frozen: true, env: nodesAt(port, { canonical: { EVENTS: 'all' } }) });
 
@@ -249,7 +249,7 @@ describe('the export of a person', () => {
     expect([await statusOf(eve), await statusOf(mallory)]).toEqual([200, 400]);
   });
 
-  test('requires a person and a platform admin', async () => {
+  test('requires a user or guest id, and a platform admin', async () => {
     expect((await service.get('/admin/persons/jane/export', admin.options)).status).toBe(400);
     const support = await signIn(service, { staff_role: 'support' });
     expect((await service.get('/admin/persons/user:x/export', support.options)).status).toBe(403);

@@ -67,7 +67,7 @@ describe('GET /disputes', () => {
 });
 
 describe('GET /refunds', () => {
-  test('filters by provider and payment, pages a payment by its own cursor, and names the payer', async () => {
+  test('filters by provider and payment, pages the refunds of one payment, and names the payer', async () => {
     admin = await signInAdmin(service);
     const [one, other] = [
       await disputeFreePayment(),

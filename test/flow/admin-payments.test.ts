@@ -18,7 +18,7 @@ import type { ParsedJson } from './routes.ts';
 
 const service = withHost({ frozen: true });
 
-/** The hosts of this file share one table, so each test lists only the payments created since it started. */
+/** Moves the clock two days, so a test can list only its own payments. All tests of this file share one table. */
 const start = async () => {
   await service.advance(2 * DAY_SECONDS);
   const admin = await signIn(service, { is_admin: true });
@@ -88,7 +88,7 @@ describe('GET /admin/payments', () => {
     expect(link).toMatch(/^<\/admin\/payments\?.*limit=3.*cursor=.*>; rel="next"$/);
   }, 60_000);
 
-  test('reads a bounded part per request of a long range without matches, and continues by cursor', async () => {
+  test('reads only a part of a long range per request if nothing matches, and continues by cursor', async () => {
     const { admin, user } = await start();
     const payment = await createIntent(service, user, { currency: 'SEK' });
     await service.advance(40 * DAY_SECONDS);
@@ -178,7 +178,7 @@ describe('GET /admin/payments', () => {
     expect(await idsOf(admin, { from, disputed: 'true' })).toEqual([]);
   });
 
-  test('filters by the latest refunds and disputes of each payment', async () => {
+  test('filters by the refunds and disputes in the latest version of each payment', async () => {
     const { admin, user, since } = await start();
     const paid = await createPaidIntent(service, user, { total_cents: 700 });
     await confirm(service, paid.id, user.options);
@@ -238,7 +238,7 @@ describe('GET /admin/payments', () => {
     expect((await found({ fingerprint: FINGERPRINT })).toSorted()).toEqual([plain.id, declined.id].toSorted());
   });
 
-  test('finds uncaptured holds that end by a time', async () => {
+  test('finds uncaptured holds that end by a given time', async () => {
     const { admin, user, since } = await start();
     const [first, second] = [await createIntent(service, user), await createIntent(service, user)];
     await createIntent(service, user);
@@ -300,7 +300,7 @@ describe('GET /admin/payments', () => {
     });
   });
 
-  test('finds no payment of an erased person by last four digits, even if the method is gone', async () => {
+  test('finds no payment by the last four digits of its card after the payment is erased', async () => {
     const { admin, user, since } = await start();
     const saved = await saveReadyMethod(service, user.options);
     const payment = await createIntent(service, user, { payment_method_id: saved.id });

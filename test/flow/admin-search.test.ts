@@ -124,7 +124,7 @@ describe('GET /admin/search', () => {
     ]);
   });
 
-  test('finds payments by last four digits, charge or reference code, and subscriptions by code', async () => {
+  test('finds payments by last four digits, charge id or reference code, and subscriptions by their code', async () => {
     const admin = await adminOf();
     const user = await signIn(service);
     const reference_code = `CODE-${user.userId}`;
@@ -144,7 +144,7 @@ describe('GET /admin/search', () => {
     expect(payments).toEqual([`payment ${subscription.latest_payment_id}`]);
   });
 
-  test('returns at most 50 records, and says if there are more', async () => {
+  test('shows a user with at most 15 payments, and says if records are missing', async () => {
     const admin = await adminOf();
     const user = await signIn(service);
     for (let index = 0; index < 16; index += 1) await createIntent(service, user);

@@ -89,7 +89,7 @@ describe('GET /admin/subscriptions', () => {
     expect((await service.get(ofPayments, admin.options)).status).toBe(400);
   });
 
-  test('drops a subscription removed with its organization', async () => {
+  test('does not list a subscription that was removed with its organization', async () => {
     const { admin, since } = await start();
     const acme = await company(service);
     const organization = await payer(service, acme.owner.options, { fields: { organization_id: acme.id } });

@@ -8,8 +8,8 @@ import type { ParsedJson, PaymentBody } from './routes.ts';
 import { nodesAt, SECRET } from './targets.ts';
 
 /**
- * The visible fields of shared records, by audience × route × field. Each payment is paid, refunded by an admin with
- * notes, and disputed with evidence. The test fails on a payer field not listed here.
+ * Which fields of shared records each audience sees on each route. Each payment is paid, refunded by an admin with
+ * notes, and disputed. The test fails if a payer sees a field that is not listed here.
  */
 const port = await freePort();
 const service = withHost({
@@ -96,7 +96,7 @@ interface Route {
   readonly read: (owned: Owned, options: RequestOptions) => Promise<Entries>;
   readonly fieldsOf: (entry: ParsedJson) => readonly string[];
   readonly staffSee: () => readonly string[];
-  /** Guests read no webhook log. */
+  /** Set if the route shows the webhook log, because guests cannot read the log. */
   readonly notForGuests?: true;
 }
 

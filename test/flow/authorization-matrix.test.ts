@@ -45,7 +45,7 @@ const cellsOf = ({ table }: MatrixRoute): MatrixCell[] =>
   );
 
 let turn = 0;
-/** One credential carrier per cell, in turn. `npm run test:long` uses all carriers. */
+/** True if the cell is tested. `npm test` takes the carriers of a caller in turn; `npm run test:long` takes all. */
 const isAsked = ({ caller, carrier }: MatrixCell): boolean => {
   const { carriers } = fixtures.callers[caller];
   if (carrier === carriers[0]) turn += 1;
@@ -94,7 +94,7 @@ describe('the authorization matrix', () => {
 
   test('denies every request that a caller may not make, and changes nothing', async () => {
     const denied = cellsOfAll(({ expected }) => expected !== 'ok').filter(({ cell }) => isAsked(cell));
-    // Named records are created first, so only the tested requests could change the table.
+    // `ask` creates the records that a request names. It runs first, so only the tested requests can change the table.
     await inTurns(denied, ({ route, cell }) => route.ask(service, fixtures, { ...cell, fresh: false }));
     await service.settle();
     const before = await tableNow();

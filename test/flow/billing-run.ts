@@ -27,7 +27,7 @@ export interface SubscriptionGroup {
   /** Number of subscriptions per anchor. */
   readonly count: number;
   readonly trialDays?: number;
-  /** The cancellation, with its days after the creation. */
+  /** When the subscription is canceled, in days after its creation, and how. */
   readonly cancelAfter?: { readonly days: number; readonly atPeriodEnd: boolean };
 }
 
@@ -87,7 +87,7 @@ const twice =
     return answer;
   };
 
-/** Without stream consumers, only the sweeps and the run act on the subscriptions. */
+/** Repeats each sweep and each run of due work. Without stream consumers, nothing else changes the subscriptions. */
 const RACING: Catalogue = {
   endpoints,
   triggers: triggers.filter(({ kind }) => kind !== 'stream'),
@@ -117,7 +117,7 @@ const makeAll = async (service: TestHost, who: Subscriber, group: SubscriptionGr
   return all;
 };
 
-/** Cancels each subscription at its time, in order. */
+/** Cancels the subscriptions whose group has `cancelAfter`, in order of time, and notes the end of each. */
 const cancelOnTheWay = async (service: TestHost, userId: string, made: readonly Made[]): Promise<void> => {
   const canceled = made.flatMap((one) => {
     const { cancelAfter: cancel } = one.group;
@@ -160,7 +160,8 @@ const countCharges = async (service: TestHost, made: readonly Made[], until: str
     const taken = theirs
       .map(({ createdAt, sort, status, totalCents }) => ({ at: createdAt ?? sort.slice(0, 24), status, totalCents }))
       .sort((a, b) => (a.at < b.at ? -1 : 1));
-    // The create request charges the first period. The sweep that finds a later period charges it.
+    // The create request charges the first period, unless a trial precedes it. For any other period, the first sweep
+    // after the period's start charges it.
     const expected = dueOf(one, until).map((due) => ({
       at: due === one.createdAt ? due : sweptAt(due),
       status: 'succeeded',

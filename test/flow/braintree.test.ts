@@ -36,7 +36,7 @@ test('Braintree supports no payments, methods or webhooks', async () => {
   expect(await service.post('/webhooks/provider_d', {})).toMatchObject({ status: 404 });
 });
 
-test('a retry under the same key finishes a creation after a lost response', async () => {
+test('a retry with the same Idempotency-Key creates the customer once after a lost response', async () => {
   const user = await signIn(service);
   const body = { provider_id: 'provider_d', email: 'lost@example.com' };
   const options = { ...user.options, idempotencyKey: 'lost-1' };

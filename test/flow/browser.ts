@@ -11,7 +11,7 @@ const WITHOUT_NOISE = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
 
-/** A headless Chromium, which `test/browser/install.ts` has installed. The caller closes it. */
+/** Starts a headless Chromium. `test/browser/install.ts` installs it, and the caller closes it. */
 export const startBrowser = async (): Promise<Browser> => {
   const folder = await mkdtemp(join(tmpdir(), 'payments-browser-'));
   const executablePath = await unpack(folder);
@@ -26,7 +26,7 @@ const packageSchema = z.object({
   default: z.custom<{ readonly executablePath: () => Promise<string> }>((value) => value !== undefined),
 });
 
-/** The package unpacks Chromium into the temporary folder, but its libraries only in a Lambda function. */
+/** Unpacks Chromium. The package unpacks the libraries only in a Lambda function, so the environment imitates one. */
 const unpack = async (folder: string): Promise<string> => {
   vi.stubEnv('TMPDIR', folder);
   vi.stubEnv('AWS_EXECUTION_ENV', 'AWS_Lambda_nodejs24.x');
@@ -38,7 +38,10 @@ const unpack = async (folder: string): Promise<string> => {
   }
 };
 
-/** The package expects its fonts in `/tmp`. Without fonts, the browser crashes on a page with text. */
+/**
+ * Sets the folder of the fonts, because the package expects them in `/tmp`. Without fonts, the browser crashes on a
+ * page with text.
+ */
 const tellFonts = async (folder: string): Promise<void> => {
   const file = join(folder, 'fonts', 'fonts.conf');
   await writeFile(file, (await readFile(file, 'utf8')).replaceAll('<dir>/tmp/', `<dir>${folder}/`));

@@ -62,7 +62,7 @@ describe.each(COMMANDS)('a $kind of a hold after an excessive capture', ({ kind,
     expect(await eventsOf(service, held.id)).toEqual(['payment.created', 'payment.authorized']);
   });
 
-  test.each(['error_500', 'timeout_after'])('ends with an event after %s hid its outcome', async (action) => {
+  test.each(['error_500', 'timeout_after'])('ends with one failure event if %s hides its outcome', async (action) => {
     const held = await hold();
     await takeTooMuch(held);
     await service.fault({ provider: AT_PAYPAL.slot, path, method: 'POST', action, times: 4 });

@@ -90,7 +90,7 @@ describe('several captures of one PayPal authorization', () => {
     ]);
   });
 
-  test('have no tax while their sum is below the tax, and a share of it as the sum grows', async () => {
+  test('have no tax while their sum is below the tax, and a share of the tax as the sum grows', async () => {
     const held = await hold();
     await takeOnSite(held, 50);
     expect(await view(held)).toMatchObject({ total_cents: 50, tax_cents: 0, subtotal_cents: 50 });
@@ -111,7 +111,7 @@ describe('several captures of one PayPal authorization', () => {
     expect(await view(held)).toMatchObject({ settlement: { fee_cents: fee, net_cents: 1_000 - fee } });
   });
 
-  test('are quarantined above the authorized amount, and a sync stores nothing', async () => {
+  test('are quarantined if their sum exceeds the authorized amount, and a sync stores nothing', async () => {
     const held = await hold();
     await takeOnSite(held, 600);
     await takeOnSite(held, 500, true);
@@ -124,7 +124,7 @@ describe('several captures of one PayPal authorization', () => {
     expect(await eventsOf(service, held.id)).toEqual([...SUCCEEDED_ONCE]);
   });
 
-  test.each(['drop', 'duplicate', 'reorder'] as const)('reach one state after a sync (events: %s)', async (mode) => {
+  test.each(['drop', 'duplicate', 'reorder'] as const)('reach the same state by a sync (events: %s)', async (mode) => {
     const held = await hold();
     await service.webhookMode(mode, 3);
     await takeOnSite(held, 600);
@@ -168,7 +168,7 @@ describe('several captures of one PayPal authorization', () => {
     },
   );
 
-  test('update the summary as they grow', async () => {
+  test('update the summary with each capture', async () => {
     const held = await hold({ currency: 'CHF' });
     const succeeded = async () => {
       const { body } = await service.get('/payments/summary?currency=CHF', held.user.options);
@@ -250,7 +250,7 @@ describe('a refund of a payment with several captures', () => {
     return { ...held, captures };
   };
 
-  test('counts if made at PayPal for the second capture', async () => {
+  test('is counted if it is made at PayPal for the second capture', async () => {
     const held = await sixAndThree();
     const amount = { currency_code: 'USD', value: '2.00' };
     await atPayPal(service, `POST v2/payments/captures/${held.captures[1]}/refund`, { amount });
@@ -264,7 +264,7 @@ describe('a refund of a payment with several captures', () => {
     });
   });
 
-  test('counts once if made at PayPal before the second capture’s event arrives', async () => {
+  test('is counted once if it is made at PayPal while the second capture’s event is missing', async () => {
     const held = await hold();
     await takeOnSite(held, 600);
     await service.webhookMode('drop');
@@ -297,7 +297,7 @@ describe('a refund of a payment with several captures', () => {
   });
 
   test.each([{}, { amount_cents: 601 }])(
-    'is refused without a provider call if it exceeds each capture (%j)',
+    'is refused and not sent to the provider if no single capture covers it (%j)',
     async (body) => {
       const held = await sixAndThree();
       expect(await refundOf(held, body)).toMatchObject({
@@ -316,7 +316,7 @@ describe('a refund of a payment with several captures', () => {
     },
   );
 
-  test('leaves its capture refundable after a failure', async () => {
+  test('leaves its capture refundable if the refund fails at the provider', async () => {
     const held = await sixAndThree();
     await refundOf(held, { amount_cents: 600 });
     const [made] = await refundsAtProvider(service, held.id);

@@ -4,7 +4,7 @@ import { IMPATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 import { anotherMethod, BILLERS, patch, paymentsOf, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/** The bank requires the payer at each charge, and declines if the payer is absent. */
+/** A card whose bank requires the payer at each charge, and declines the charge if the payer is absent. */
 const ASKS = 'pm_card_authenticationRequired';
 
 describe.each(BILLERS)('a card that requires authentication, with a subscription billed by %s', (...[, env]) => {

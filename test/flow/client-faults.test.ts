@@ -86,7 +86,7 @@ const SIMULTANEOUS = 17;
 const PAIRS = FAULTS.flatMap((first) => FAULTS.map((second) => [first, second] as const));
 
 describe('the client under faults', () => {
-  test('charges an order once for any two faults of its create and confirmation', async () => {
+  test('charges an order once despite any two faults during its creation and its confirmation', async () => {
     const order = async ([first, second]: (typeof PAIRS)[number]) => {
       const reference = `${first} ${second}`.replaceAll(' ', '-');
       const creates = faulty([first, second]);

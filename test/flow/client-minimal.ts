@@ -54,7 +54,7 @@ export const minimalCalls = (json: unknown, client: string): readonly string[] =
   );
 };
 
-/** The request with the smallest body, or without an optional body. */
+/** The arguments of each call: one with the smallest body, and one without a body if the body is optional. */
 const optionsOf = (document: Document, operation: Placed): readonly string[] => {
   const params = paramsOf(document, operation);
   const body = operation.requestBody;

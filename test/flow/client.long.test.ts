@@ -91,7 +91,7 @@ const confirmed = await client.POST('/payments/confirm/{id}', { params: { path: 
 confirmed.error?.code === 'INVITE_EXPIRED';
 `;
 
-/** Errors of the service, read by the README's fourth program. The details must match the types. */
+/** Passes errors of the service to the README's fourth program. The errors' details must match the types. */
 const ADVICE = `import { createPaymentsClient, type Refund } from '@your-company/payments-client';
 import { adviceOn } from './program-3.ts';
 const clientOf = (session: string) =>
@@ -156,7 +156,7 @@ const programOfNewcomers = async (): Promise<string> => {
   return program.replace('http://127.0.0.1:3000', service.host().baseUrl);
 };
 
-/** npm as users have it, without a registry and without the cache of this machine. */
+/** Runs npm as users do, but without a registry and without the cache of this machine. */
 const npm = (folder: string, ...args: readonly string[]) =>
   run('npm', [...args, '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--cache', join(folder, 'cache')], {
     cwd: folder,
@@ -184,7 +184,7 @@ const consumerProject = async (): Promise<string> => {
   return folder;
 };
 
-/** The compiler's messages, if there are any. */
+/** Compiles the programs in the folder. @returns the compiler's messages; empty if there are none */
 const compile = async (folder: string): Promise<string> => {
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   const { stdout } = await run(process.execPath, [compiler, '-p', '.'], { cwd: folder }).catch(
@@ -268,7 +268,7 @@ describe('the client package', () => {
       'schema.d.ts',
       'webhook-event.js',
     ]);
-    // A publishable or unscoped name could belong to a stranger's package in a registry.
+    // Without a scope, the name could belong to a stranger's package in a registry. `private` prevents publishing.
     expect(JSON.parse(await readFile(join(folder, 'client/package.json'), 'utf8'))).toMatchObject({ private: true });
     expect(`${name} ${version}`).toMatch(/^@your-company\/payments-client \d{4}\.\d{1,2}\.\d{1,2}$/);
   });

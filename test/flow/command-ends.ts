@@ -24,12 +24,12 @@ export interface CommandSubject {
 
 export interface CommandKind {
   readonly name: 'hold' | 'capture' | 'part capture' | 'release' | 'refund' | 'confirm' | 'change';
-  /** The events of success and failure. A failure reported in the response has no event. */
+  /** The events of success and failure. Of failures reported in the response, only `payment.failed` has an event. */
   readonly done: string;
   readonly failed: string;
-  /** A part of the path of the call at the provider. */
+  /** A part of the path of the command's call to the provider. */
   readonly path: string;
-  /** Matches that call among the calls of the function. */
+  /** Matches the command's call to the provider among all calls of the function. */
   readonly call: RegExp;
   /** Number of calls per command with this part in their path; 1 if absent. */
   readonly calls?: number;
@@ -206,7 +206,7 @@ const change: CommandKind = {
   },
 };
 
-/** The kinds at a provider. A plan change runs at Stripe only, the billing provider. */
+/** The kinds of commands to test at a provider. A plan change is tested at Stripe only. */
 export const kindsAt = (place: Place): readonly CommandKind[] => [
   holdAt(place),
   ofHold('capture', place.holding),
@@ -222,7 +222,7 @@ export const KILLS = ['before the claim', 'after the claim', 'after the call', '
 
 const WRITES = new Set(['PutItem', 'UpdateItem', 'TransactWriteItems']);
 
-/** The stop at that point, found in the calls of another command of the same kind. */
+/** Finds the stop for a point in the calls of another command of the same kind. */
 export const stopAt = async (
   { service, watch }: Stoppable,
   kind: CommandKind,
@@ -256,7 +256,7 @@ export const underNewKey = (): { readonly idempotencyKey: string } => {
   return { idempotencyKey: `command-${keys}` };
 };
 
-/** Advances past the last repeat of a lost call. */
+/** Moves the clock past the last retry of a call whose outcome is unknown. */
 export const untilItsEnd = async (service: TestHost): Promise<void> => {
   for (const minutes of [2, 5, 30, 90, 120]) {
     await service.advance(minutes * MINUTE_SECONDS);
@@ -268,7 +268,7 @@ interface Ended {
   readonly kind: CommandKind;
   readonly subject: CommandSubject;
   readonly options: RequestOptions;
-  /** The first response. After a kill, `claimed` if the command was already claimed. */
+  /** The first response. After a kill: `claimed` if the command was already claimed, else undefined. */
   readonly answer: TestAnswer | 'claimed' | undefined;
 }
 
@@ -279,8 +279,8 @@ const shortly = (answer: Ended['answer']): string =>
   typeof answer === 'object' ? `${answer.status} ${JSON.stringify(answer.body).slice(0, 80)}` : String(answer);
 
 /**
- * Expects 202 (pending), or 503 if the call certainly did not happen. Skips commands with several
- * calls, and partial captures because of two calls at Square.
+ * Expects the first response to be 202 (pending), or 503 if the call certainly did not happen. Skips commands with
+ * several calls. Skips partial captures, because they take two calls at Square.
  */
 export const expectFirst = ({ name, calls }: CommandKind, action: FaultAction, { status }: TestAnswer): void => {
   if (calls !== undefined || name === 'part capture') return;
@@ -300,7 +300,10 @@ const BESIDE_ANOTHER = new Set([
   'VERSION_CONFLICT',
 ]);
 
-/** Expects one provider call, one effect and one event for several requests, each with the result or a known error. */
+/**
+ * Expects several requests to run one command: the provider calls of one, one effect and one event. Each response is
+ * the result or a known error.
+ */
 export const expectOneOf = async (
   service: TestHost,
   { kind, subject, answers }: Pick<Ended, 'kind' | 'subject'> & { readonly answers: readonly TestAnswer[] },
@@ -318,12 +321,15 @@ export const expectOneOf = async (
   expect(await subject.effects()).toBe(1);
 };
 
-/** Expects one event for the end. A repeat returns the end, or runs the command if it did not happen. */
+/**
+ * Expects one event for the command's end. A repeated request returns this end, or runs the command if it had no
+ * effect.
+ */
 export const expectOneEnd = async (service: TestHost, { kind, subject, options, answer }: Ended): Promise<void> => {
   const [ends, effects] = [await subject.ends(), await subject.effects()];
   const { done, failed } = kind;
   expect(effects).toBeLessThanOrEqual(1);
-  // Any other status, or a kill before the claim, leaves nothing pending.
+  // A status other than 202, or a kill before the claim, leaves nothing pending.
   const wasOpen = answer === 'claimed' || answer?.status === 202;
   expect({ answer: shortly(answer), ends }).toEqual({
     answer: shortly(answer),
@@ -331,7 +337,7 @@ export const expectOneEnd = async (service: TestHost, { kind, subject, options, 
   });
   const repeated = await subject.ask(options);
   await service.settle();
-  // Square makes a refund a moment after its response.
+  // Square completes a refund some time after its response.
   if (repeated.body.status === 'pending') await untilItsEnd(service);
   const again = repeated.body.status === 'pending' ? await subject.ask(options) : repeated;
   if (effects > 0) {

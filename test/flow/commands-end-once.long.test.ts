@@ -14,7 +14,7 @@ import {
 import { IMPATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 
-/** Faults and parallel requests of a command at each provider. One event reports the end, and a repeat shows the same. */
+/** Faults and parallel requests of a command at each provider. One event and each repeat report the same end. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 afterEach(async () => {
   await service.clearFaults();
@@ -50,8 +50,8 @@ describe.each(COMMAND_PLACES)('at $holding.slot', (place) => {
     });
 
     test.each([
-      ['one key', true],
-      ['a key each', false],
+      ['the same key', true],
+      ['different keys', false],
     ])('happens once for 20 simultaneous requests under %s', async (_, isOne) => {
       const subject = await kind.begin(service);
       await service.clearProviderRequests();
@@ -60,7 +60,7 @@ describe.each(COMMAND_PLACES)('at $holding.slot', (place) => {
       await expectOneOf(service, { kind, subject, answers: await Promise.all(requests) });
     });
 
-    test('never happens after 40 simultaneous requests were refused', async () => {
+    test('happens only if one of 40 simultaneous requests is accepted while the rate is limited', async () => {
       const subject = await kind.begin(service);
       await service.fault({ provider, path: kind.path, method: 'POST', action: 'rate_limit' });
       const answers = await Promise.all(Array.from({ length: 40 }, () => subject.ask(underNewKey())));
@@ -114,7 +114,7 @@ describe.each(COMMAND_PLACES)('at $holding.slot', (place) => {
   );
 
   describe.each(kindsAt(place).filter(({ declinedLater }) => declinedLater))('a $name with a late decline', (kind) => {
-    test.each(['normal', 'drop'] as const)('ends once, and a repeat shows this end, in mode %s', async (mode) => {
+    test.each(['normal', 'drop'] as const)('ends once, and a repeat shows this end (events: %s)', async (mode) => {
       const subject = await kind.begin(service, kind.declinedLater);
       const options = underNewKey();
       await service.webhookMode(mode);

@@ -15,13 +15,13 @@ import { IMPATIENT } from './flow.ts';
 import type { RequestOptions, TestAnswer } from './host.ts';
 import { withStops } from './stops.ts';
 
-/** Faults, kills and parallel requests of a command at Stripe. One event reports the end, and a repeat shows the same. */
+/** Faults, kills and parallel requests of a command at Stripe. One event and each repeat report the same end. */
 const stoppable = withStops(IMPATIENT);
 afterEach(async () => {
   await stoppable().service.clearFaults();
 });
 
-/** A partial capture makes the same call as a full capture, with another amount. */
+/** Without the partial capture, because it makes the same call as a full capture, with another amount. */
 const KINDS = kindsAt(COMMAND_PLACES[0]).filter(({ name }) => name !== 'part capture');
 
 describe.each(KINDS)('a $name', (kind) => {
@@ -52,7 +52,7 @@ describe.each(KINDS)('a $name', (kind) => {
     (['before the claim', 'after the claim', 'after the call'] as const).flatMap((point) =>
       (['under its key', 'under another key'] as const).map((key) => ({ point, key })),
     ),
-  )('happens once if the same command is requested $key $point', async ({ point, key }) => {
+  )('happens once if a second request $key arrives $point', async ({ point, key }) => {
     const { service, overtaken } = stoppable();
     const stop = await stopAt(stoppable(), kind, point);
     const subject = await kind.begin(service);
@@ -71,8 +71,8 @@ describe.each(KINDS)('a $name', (kind) => {
   });
 
   test.each([
-    ['one key', true],
-    ['a key each', false],
+    ['the same key', true],
+    ['different keys', false],
   ])('happens once for 40 simultaneous requests under %s', async (_, isOne) => {
     const { service } = stoppable();
     const subject = await kind.begin(service);
@@ -84,7 +84,7 @@ describe.each(KINDS)('a $name', (kind) => {
 });
 
 describe.each(KINDS.filter(({ declined }) => declined))('a declined $name', (kind) => {
-  test('is reported in its response', async () => {
+  test('is reported with 402 in the response', async () => {
     const { service } = stoppable();
     const subject = await kind.begin(service, kind.declined);
     const options = underNewKey();

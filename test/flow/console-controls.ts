@@ -3,13 +3,13 @@ import { expect } from 'vitest';
 import * as z from 'zod';
 import type { ConsoleVisit } from './console-steps.ts';
 
-/** Console controls in different places on a phone and a desktop. */
+/** Steps with the controls of the console. Their places differ between a phone and a desktop. */
 
 const FIRST_DESK_PX = 800;
 
 export const isPhone = (page: Page): boolean => (page.viewportSize()?.width ?? 0) < FIRST_DESK_PX;
 
-/** Opens the drawer of a phone, which has the navigation, the time zone and the user. */
+/** On a phone, opens the drawer with the navigation, the time zone and the user. */
 export const openMenu = async (page: Page): Promise<void> => {
   const isOpen = await page.getByRole('dialog', { name: 'Menu' }).isVisible();
   if (isPhone(page) && !isOpen) await page.getByRole('button', { name: 'Menu', exact: true }).click();
@@ -19,7 +19,7 @@ export const closeMenu = async (page: Page): Promise<void> => {
   if (isPhone(page)) await page.getByRole('button', { name: 'Close menu' }).click();
 };
 
-/** Opens a page by its navigation link, also with a count of open tasks. */
+/** Opens a page by its navigation link. The link may end with a count of open tasks. */
 export const goTo = async (page: Page, name: string): Promise<void> => {
   await openMenu(page);
   const inFull = new RegExp(`^${name}(\\s+\\d+ needs? attention)?$`);
@@ -45,7 +45,7 @@ export const chooseZone = async (page: Page, zone: string | { readonly label: st
   await closeMenu(page);
 };
 
-/** The search field of the head, behind a button on a phone. */
+/** The search field in the head. On a phone, a button opens it first. */
 export const searchField = async (page: Page): Promise<Locator> => {
   const open = page.getByRole('button', { name: 'Open search' });
   if (isPhone(page) && (await open.isVisible())) await open.click();
@@ -57,7 +57,7 @@ export const searchFor = async (page: Page, text: string): Promise<void> => {
   await page.getByRole('banner').getByRole('button', { name: 'Search', exact: true }).click();
 };
 
-/** The text of a label starts with its words, and continues with the options of its select. */
+/** Matches a label by its first words, because its text continues with the options of its select. */
 const beginning = (label: string): RegExp => new RegExp(`^${label}`);
 
 /** Sets a filter of a list: in the bar, by "Add filter", or in the sheet of a phone. */
@@ -101,7 +101,7 @@ export const filterShown = async (page: Page, label: string): Promise<string> =>
   return chip.replace(`${label}: `, '').trim();
 };
 
-/** Waits for the page of a record, whose head has its id. */
+/** Waits for the page of a record. The head of the page contains the record's id. */
 export const atRecord = (page: Page, id: string): Promise<void> =>
   page
     .locator('.record-head')
@@ -126,7 +126,7 @@ export const giveCommand = async (page: Page, name: string): Promise<void> => {
 
 /** The commands in the head of a record: the button, then those in "More". */
 export const commandsIn = async (page: Page): Promise<readonly string[]> => {
-  // The head behind an open dialog takes no click.
+  // A closing dialog still blocks clicks on the head.
   await page.locator('dialog[open]').waitFor({ state: 'detached' });
   const actions = page.locator('.record-head .actions');
   const shown = await actions.locator('> button').allInnerTexts();
@@ -158,7 +158,6 @@ export const expectStatusesAndAmountsVisible = async (page: Page): Promise<void>
   expect(z.array(z.string()).parse(await page.evaluate(hidden))).toEqual([]);
 };
 
-/** Expects that every pill fits on one line. */
 export const expectPillsInOneLine = async (page: Page): Promise<void> => {
   const tall = `[...document.querySelectorAll('.status')]
     .filter((pill) => pill.getBoundingClientRect().height > 2 * parseFloat(getComputedStyle(pill).fontSize))
@@ -173,7 +172,7 @@ export const expectPillsInOneLine = async (page: Page): Promise<void> => {
 const WIDER = { 'Liberation Sans': -0.015, 'DejaVu Sans': 0.055 } as const;
 export const FONTS = ['Liberation Sans', 'DejaVu Sans'] as const;
 
-/** Widens the texts of a visit as if in the other font, which the test browser lacks. */
+/** Makes the texts of a visit as wide as in the given font. The test browser lacks this font. */
 export const showAsWideAs = async ({ page }: ConsoleVisit, font: (typeof FONTS)[number]): Promise<void> => {
   await page.addInitScript(`{
     const sheet = new CSSStyleSheet();

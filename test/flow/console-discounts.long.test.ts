@@ -35,7 +35,7 @@ describe('discount codes in the console', () => {
     return answer.body;
   };
 
-  test.each(WIDTHS)('are created, changed and deleted, %i pixels wide', async (width) => {
+  test.each(WIDTHS)('are created, changed and deleted at a width of %i pixels', async (width) => {
     const admin = await signIn(service, { is_admin: true });
     const visit = await visitConsole(browser, service, width);
     const { page, open } = visit;
@@ -82,7 +82,7 @@ describe('discount codes in the console', () => {
     expectQuiet(visit, service);
   });
 
-  test('are not offered without the scope', async () => {
+  test('are not offered to staff without the scope', async () => {
     const visit = await visitConsole(browser, service, WIDTHS[0]);
     await enterSession(visit, (await signIn(service, { staff_role: 'finance' })).session);
     await visit.page.getByRole('link', { name: 'Payments', exact: true }).waitFor();

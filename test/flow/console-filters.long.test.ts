@@ -67,7 +67,7 @@ describe('the filters and the search of the console', () => {
       expect(new URL(page.url()).search).toBe('');
     });
 
-    test('a preset range sets both days, and days in the URL select the range', async () => {
+    test('a preset range sets both days in the URL, and days in the URL select the range', async () => {
       const now = service.now();
       await chooseFilter(page, 'Date', '7-days');
       await soon(() => new URL(page.url()).search).toBe(`?from=${dayOf(now - 6 * DAY_MS)}&to=${dayOf(now)}`);
@@ -78,7 +78,7 @@ describe('the filters and the search of the console', () => {
       expect(await filterShown(page, 'Date')).toBe(isPhone(page) ? 'from 2020-01-01' : 'Custom');
     });
 
-    test.each(['Oli', 'brow', 'OLIVIA.BROWN@ex'])('the search finds a customer by the beginning %s', async (text) => {
+    test.each(['Oli', 'brow', 'OLIVIA.BROWN@ex'])('the search finds a customer by the prefix %s', async (text) => {
       await searchFor(page, text);
       await atRecord(page, customer);
     });

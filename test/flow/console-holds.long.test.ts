@@ -110,7 +110,7 @@ describe('holds in the console', () => {
       });
     });
 
-    test('are captured below the payment’s tax with an explicit split', async () => {
+    test('are captured with an explicit split if the amount is below the tax', async () => {
       const { page } = visit;
       const { id } = await held(payer, { subtotal_cents: 2_000, tax_cents: 500 });
       await openPayment(visit, id);
@@ -153,7 +153,7 @@ describe('holds in the console', () => {
     });
   });
 
-  test('are captured again by a new call after a decline', async () => {
+  test('are captured with a new call under a new key after a declined capture', async () => {
     const visit = await visitAs(await staff('finance'), WIDTHS[0]);
     const { page } = visit;
     const { id } = await held(payer, { payment_method_id: 'pm_sim_capture_declined' });

@@ -33,7 +33,7 @@ describe('links in the console', () => {
   };
   const supporter = () => signIn(service, { staff_role: 'support' });
 
-  test.each(WIDTHS)('are created and archived, %i pixels wide', async (width) => {
+  test.each(WIDTHS)('are created and archived at a width of %i pixels', async (width) => {
     const visit = await visitAs((await supporter()).session, width);
     const { page, open } = visit;
     await open('/links');
@@ -65,7 +65,7 @@ describe('links in the console', () => {
     expectQuiet(visit, service);
   });
 
-  test('show the total of their payments', async () => {
+  test('show the number of their paid and open payments, and their limit', async () => {
     await createLink(service, { description: 'With a limit', max_payments: 3 });
     const { page, open } = await visitAs((await supporter()).session);
     await open('/links');
@@ -100,7 +100,7 @@ describe('links in the console', () => {
     expect(present(await pageOf(service, tokenIn(url)))).toMatchObject({ kind: 'subscription', status: 'past_due' });
   });
 
-  test('are not offered without the scope', async () => {
+  test('are not offered to users without the scope', async () => {
     const { page } = await visitAs((await signIn(service)).session);
     expect(await page.getByRole('link', { name: 'Links' }).count()).toBe(0);
   });

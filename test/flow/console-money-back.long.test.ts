@@ -20,7 +20,7 @@ import { withHost } from './host.ts';
 import { PAYING_METHODS, paidPayment, refund, signInAdmin } from './refunders.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** One more than a page of the list. */
+/** The number of refunds: one more than a page of the list shows. */
 const REFUNDS = 26;
 
 describe('the console’s pages of refunds and disputes', () => {
@@ -83,7 +83,7 @@ describe('the console’s pages of refunds and disputes', () => {
       expect(new URL(page.url()).search).toBe('?status=succeeded&from=2020-01-01');
     });
 
-    test('download all refunds of the filter as CSV', async () => {
+    test('download all refunds of the list as CSV', async () => {
       const { page, open } = visit;
       await open('/refunds');
       await rows('Refunds').first().waitFor();

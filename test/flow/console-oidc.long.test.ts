@@ -66,7 +66,7 @@ describe('the sign-in of the console by OpenID Connect', () => {
     await page.getByRole('button', CONTINUE).waitFor();
   });
 
-  test('has an accessible page, with the other ways below it', async () => {
+  test('has an accessible page, with the other ways to sign in below the button', async () => {
     await visit.open('');
     await visit.page.getByRole('button', CONTINUE).waitFor();
     await visit.page.getByText('Other ways').waitFor();
@@ -146,7 +146,7 @@ describe('the sign-in of the console by OpenID Connect', () => {
     await signInAs('Ada');
   });
 
-  test('ignores a used code, and a code from a link that this tab did not request', async () => {
+  test('ignores a link that this tab did not request, and refuses a used code', async () => {
     const { page } = visit;
     const returns = watchReturns();
     await signInAs('Ada');

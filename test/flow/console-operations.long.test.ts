@@ -77,7 +77,7 @@ describe('the console’s pages for operators and developers', () => {
       await atRecord(page, payment.id);
     });
 
-    test('compute the success rate of a target from the log, and say how many attempts it covers', async () => {
+    test('show the success rate of the last 24 hours, and how many attempts it covers', async () => {
       const { page, open } = visit;
       await service.control('POST', '/sink/default/behaviour', { status: 500, times: 1 });
       await createIntent(service, user);
@@ -258,7 +258,7 @@ describe('the console’s pages for operators and developers', () => {
       expect(await page.getByRole('link', { name: 'API reference' }).getAttribute('href')).toBe('/docs');
     });
 
-    test('advance the clock, show its offset in the banner, and run due work', async () => {
+    test('advance the clock, show its offset in the banner, and settle all deliveries', async () => {
       const { page } = visit;
       const before = service.now();
       await page.getByLabel('Advance by').selectOption({ label: '7 days' });

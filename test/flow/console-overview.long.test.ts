@@ -22,7 +22,7 @@ import { paidPayment, refund, signInAdmin } from './refunders.ts';
 import type { ParsedJson } from './routes.ts';
 import { payer as payerOf, subscribe } from './subscribers.ts';
 
-/** Amounts of USD and EUR as the page writes them. */
+/** An amount in USD or EUR as the page writes it. */
 const shown = (cents: number, currency = 'USD'): string =>
   `${currency} ${(cents / 100).toLocaleString('en-GB', { minimumFractionDigits: 2 })}`;
 
@@ -142,7 +142,7 @@ describe('the overview page', () => {
       await expectAccessible(page);
     });
 
-    test('shows one currency and the chosen days, and keeps both in the address bar', async () => {
+    test('shows one currency and the chosen days, and keeps the days in the URL', async () => {
       const { page } = visit;
       await page.getByLabel('Currency').selectOption('EUR');
       await soon(() => figure('Gross')).toContain('EUR 9.00 1 payment');
@@ -178,7 +178,7 @@ describe('the overview page', () => {
       await soon(() => figure('Refunded')).toContain('USD 7.00');
     });
 
-    test('totals only the user’s own payments, with the subscriptions due', async () => {
+    test('shows a user the totals of only their own payments, and the subscriptions due', async () => {
       const other = await visitConsole(browser, service, width);
       visit = other;
       await enterSession(other, user.session);

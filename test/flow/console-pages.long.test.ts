@@ -46,7 +46,7 @@ describe('the pages of the console', () => {
     const { id, customer_id } = await subscribe(service, await payer(service, user.options));
     [ids.subscription, ids.customer] = [id, customer_id];
     await service.settle();
-    // The provider's fee is read after a minute.
+    // The service reads the provider's fee a minute after the payment.
     await service.advance(MINUTE_SECONDS + 1);
     const { body: logs } = await service.get('/webhooks/logs?event_type=payment.succeeded', admin.options);
     ids.delivery = present(logs[0]).id;
@@ -55,7 +55,7 @@ describe('the pages of the console', () => {
   });
   afterAll(() => browser?.close());
 
-  /** Every page that a platform admin can open, with the path of one of its records. */
+  /** Every page that a platform admin can open, with its path. */
   const PAGES: readonly (readonly [name: string, path: () => string])[] = [
     ['Overview', () => '/overview'],
     ['Payments', () => '/payments'],
@@ -154,7 +154,7 @@ describe('the pages of the console', () => {
     });
 
     test.each(PAGES.filter(([name]) => name !== 'Overview'))(
-      'show that zone next to the times of %s',
+      'show no time on the page %s as a UTC time',
       async (_, path) => {
         const { page, open } = visit;
         await open(path());

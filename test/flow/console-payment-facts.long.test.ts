@@ -108,7 +108,7 @@ describe('the facts of a payment in the console', () => {
       await expectNoViolation(page);
     });
 
-    test('folds ignored events, and labels the ids of events, messages and requests', async () => {
+    test('folds ignored events, and labels the ids of events and requests', async () => {
       const { page } = visit;
       const { id } = await paidPayment(service, payer);
       await openPayment(id);

@@ -15,7 +15,7 @@ import {
 import { confirm, createPaidIntent, IMPATIENT, signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 
-/** Each of support's questions, as docs/guides/support.md numbers them. */
+/** One test per question of docs/guides/support.md. */
 describe('support’s questions in the console with demo data', () => {
   const service = withHost({ daysAgo: DEMO_DAYS, env: { ...IMPATIENT, EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
   let browser: Browser;
@@ -75,7 +75,7 @@ describe('support’s questions in the console with demo data', () => {
       );
     });
 
-    test('lists the payments of the payer, which show a double charge', async () => {
+    test('lists the payments of the payer, so a double charge would be visible', async () => {
       await search(idOf('payment-inks'));
       const page = await atPayment('payment-inks');
       expect(await page.getByLabel('Details').innerText()).toContain('demo.owner@example.com');
@@ -97,7 +97,7 @@ describe('support’s questions in the console with demo data', () => {
       );
     });
 
-    test('reads a payment with an unknown outcome at the provider', async () => {
+    test('learns the unknown outcome of a payment from the provider', async () => {
       await service.webhookMode('drop');
       const { id } = await createPaidIntent(service, payer);
       await service.fault({ provider: 'provider_a', action: 'timeout_after', path: '/confirm', times: 1 });

@@ -52,7 +52,7 @@ describe('a refund whose response is lost', () => {
     await send();
   };
 
-  /** The service gets the first requests unchanged. The browser gets these responses instead of the service's. */
+  /** Replaces the responses to the next refund requests. The service still receives and runs these requests. */
   const answerInstead = async (...answers: Answer[]): Promise<void> => {
     await page.unroute(REFUNDS);
     await page.route(REFUNDS, async (route) => {
@@ -113,7 +113,7 @@ describe('a refund whose response is lost', () => {
     await expectOneRefund();
   });
 
-  test('becomes a draft again after a definite refusal', async () => {
+  test('can be edited again after a definite refusal', async () => {
     await page.route(REFUNDS, (route) =>
       route.request().method() === 'POST'
         ? route.fulfill({ status: 400, json: { error: 'Refused', code: 'REFUND_EXCEEDS_PAYMENT' } })

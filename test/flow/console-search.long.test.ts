@@ -18,7 +18,7 @@ import { withHost } from './host.ts';
 import { paidPayment, signInAdmin } from './refunders.ts';
 import type { ParsedJson, PaymentBody } from './routes.ts';
 
-/** A search hit. Fields missing in its kind are null. */
+/** A search hit with these fields. By default the label is the id, and the other fields are null. */
 const hit = (fields: { readonly kind: string; readonly id: string } & ParsedJson) => ({
   label: fields.id,
   status: null,

@@ -30,7 +30,7 @@ describe('the console session', () => {
   };
   const userShown = (): Promise<string> => visit.page.locator('.user').innerText();
 
-  /** The sign-in page, which redirects the browser to the changed return address with a session. */
+  /** Serves the sign-in page. It redirects the browser to the changed return address, with a session. */
   const returnTo = async (change: (back: URL) => void): Promise<void> => {
     await visit.page.route(`${SIGN_IN_PAGE}*`, async (route) => {
       const back = new URL(new URL(route.request().url()).searchParams.get('return_to') ?? '');
@@ -52,7 +52,7 @@ describe('the console session', () => {
     expect(page.url()).toBe(addressOf('/payments'));
   };
 
-  test('is not replaced by a session in the URL, but removes it from the URL', async () => {
+  test('is not replaced by a session in the URL, and removes that session from the URL', async () => {
     const { page, open } = visit;
     await enterAs('demo-owner');
     await open('/payments?status=failed#session_id=demo-member');
@@ -77,7 +77,7 @@ describe('the console session', () => {
     await expectIgnored();
   });
 
-  test('does not start from a link unrequested by the tab', async () => {
+  test('does not start from a link that the tab did not request', async () => {
     await visit.open('/payments#session_id=demo-member');
     await expectIgnored();
     await visit.open('/payments?state=#session_id=demo-member');
@@ -115,7 +115,7 @@ describe('the console session', () => {
     expect(await choice.count()).toBe(0);
   });
 
-  test('names its user’s allowed search fields', async () => {
+  test('names the fields that its user may search', async () => {
     const { page, open } = visit;
     const placeholder = async (): Promise<string | null> => {
       await open('/payments');
@@ -128,7 +128,7 @@ describe('the console session', () => {
     expect(await placeholder()).toBe('ID, e-mail, reference or last four digits');
   });
 
-  test('shows no page for a malformed URL', async () => {
+  test('shows “Page not found” for a malformed URL', async () => {
     const { page, open, complaints } = visit;
     await enterAs('demo-member');
     await open('/payments');

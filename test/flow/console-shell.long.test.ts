@@ -41,7 +41,7 @@ describe('the frame of the console', () => {
       'document.activeElement.matches("h1") ? document.activeElement.innerText : document.activeElement.tagName',
     );
 
-  /** Holds back the responses of a route until it is released. */
+  /** Holds back the requests of a route. @returns a function that releases them */
   const hold = async (page: Page, route: RegExp): Promise<() => void> => {
     const { promise, resolve } = Promise.withResolvers<void>();
     await page.route(route, async (held) => {

@@ -120,7 +120,7 @@ describe('the console of the staff', () => {
       expect(/lacks the scope webhooks:read/.test(await timeline.innerText())).toBe(webhooks === undefined);
     });
 
-    test('finds anyone’s payment by its id', async () => {
+    test('finds a payment of any payer by its id', async () => {
       const { page } = visit;
       await page.getByRole('searchbox', { name: 'Search' }).first().fill(ids.paid);
       await page.keyboard.press('Enter');
@@ -173,7 +173,7 @@ describe('the console of the staff', () => {
 
     const dialog = () => visit.page.getByRole('dialog');
 
-    test('is prefilled up to the limit', async () => {
+    test('is prefilled with the limit, and succeeds', async () => {
       expect(await dialog().getByLabel('Amount').inputValue()).toBe('10.00');
       await dialog().getByText('Support may refund up to USD 10.00 of one payment.').waitFor();
       await dialog().getByRole('button', { name: 'Continue' }).click();

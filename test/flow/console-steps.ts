@@ -28,7 +28,7 @@ const VIOLATIONS = `addEventListener('securitypolicyviolation', (event) => {
 /** The browser's message for a failed request. Some requests fail on purpose. */
 const FAILED_REQUEST = /^Failed to load resource/;
 
-/** The browser of a visit. An absent field has the browser's usual value. */
+/** The settings of a visit's browser. Each missing field has a default value. */
 export interface Screen {
   readonly width: number;
   readonly height?: number;
@@ -103,7 +103,7 @@ export const expectNoSidewaysScroll = async (page: Page): Promise<void> => {
   expect(width).toBeLessThanOrEqual(shown);
 };
 
-/** Expects that no table cell is too narrow, because its content would overlap the next cell. */
+/** Expects that each table cell is as wide as its content. Otherwise the content would overlap the next cell. */
 export const expectCellsWideEnough = async (page: Page): Promise<void> => {
   const tooNarrow = `[...document.querySelectorAll('td')]
     .filter((cell) => cell.scrollWidth > cell.clientWidth + 1)
@@ -121,7 +121,6 @@ export const expectQuiet = ({ asked, complaints }: ConsoleVisit, service: TestHo
 /** Polls until the page shows the expected value, with time for a busy machine. */
 export const soon = <Shown>(read: () => Shown) => expect.poll(read, { timeout: STEP_MS });
 
-/** Downloads the list as CSV. */
 export const downloadCsv = async (page: Page): Promise<{ readonly name: string; readonly rows: readonly string[] }> => {
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download CSV' }).click();

@@ -94,7 +94,7 @@ describe('the console’s pages of subscriptions', () => {
       await soon(actions).toEqual(['Change plan', 'Pause', 'Cancel']);
     });
 
-    test('cancel a subscription at the end of its period, withdraw that, and cancel it immediately', async () => {
+    test('schedule a cancellation for the end of the period, withdraw it, and cancel immediately', async () => {
       const { page } = visit;
       await giveCommand(page, 'Cancel');
       await expectAccessible(page);
@@ -132,7 +132,7 @@ describe('the console’s pages of subscriptions', () => {
       await page.reload();
     });
 
-    test('list the subscriptions of everyone to a platform admin, who may cancel them and copy their pay link', async () => {
+    test('show a platform admin all subscriptions, with commands to cancel and to copy the pay link', async () => {
       const other = await visitConsole(browser, service, width);
       const { page } = other;
       await enterSession(other, admin.session);
@@ -155,7 +155,7 @@ describe('the console’s pages of subscriptions', () => {
       expectQuiet(other, service);
     });
 
-    test('show the timeline of a subscription, whose entries link to the payments', async () => {
+    test('show the timeline of a subscription, with links to its payments', async () => {
       const { page } = visit;
       await open(subscription.id);
       const timeline = page.getByLabel('Timeline');

@@ -78,7 +78,7 @@ describe('the files of the console', () => {
     }
   });
 
-  test('are the same for browsers without compression', async () => {
+  test('are sent uncompressed to browsers without compression', async () => {
     for (const path of await named()) {
       const [plain, compressed] = await Promise.all([bytesOf(path, 'identity'), bytesOf(path, 'gzip')]);
       expect(plain).toBeGreaterThan(compressed);
@@ -324,7 +324,7 @@ describe('the console', () => {
       await other.page.close();
     });
 
-    test('lists only the user’s own payments until an organization is chosen, even in its session', async () => {
+    test('lists only own payments, even in an organization’s session, until the organization is chosen', async () => {
       const { id: organization, owner } = await company(service);
       const session = { user_id: owner.userId, organization_id: organization, expires_in: DAY_SECONDS };
       const member = await signIn(service, session);

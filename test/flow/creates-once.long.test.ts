@@ -5,7 +5,7 @@ import { IMPATIENT, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { CREATE_KINDS } from './keyed-creates.ts';
 
-/** Faults of a create's calls to Stripe. A repeat under the key makes one record, here and at the provider. */
+/** Faults of a create's calls to Stripe. A repeat with the same key makes one record in the service and at Stripe. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 afterEach(() => service.clearFaults());
 

@@ -13,7 +13,7 @@ const refusedKey = { status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } };
 describe.each(CREATE_KINDS)('a $name create under a key', (kind) => {
   const create = (options: RequestOptions, fields = {}) => service.post(kind.path, kind.body(fields), options);
 
-  test('returns the current record when repeated, and creates no other', async () => {
+  test('returns the current record when repeated, and creates no other record', async () => {
     const user = await signIn(service);
     const keyed = { ...user.options, idempotencyKey: 'one' };
     const first = await create(keyed, { [kind.field]: 'Ada' });

@@ -4,7 +4,7 @@ import { methodBody } from '../builders/payer.ts';
 import { createIntent, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 
-/** Credentials are read leniently. An empty one is absent, and a guest token opens records closed to a session. */
+/** An empty credential counts as absent. A guest token beside a session also gives access to the guest's records. */
 const service = withHost({ frozen: true });
 
 const guestPayment = async () => {
@@ -63,7 +63,7 @@ describe('an empty credential', () => {
     expect(await service.get(`/payments/${id}?token=${guest_token}`, inQuery)).toMatchObject({ status: 200 });
   });
 
-  test('is not an invalid session, unlike an unknown session id', async () => {
+  test('differs from an unknown session id, and only the unknown id gets SESSION_INVALID', async () => {
     const answer = await service.post('/payments/intents', guestIntentBody(), { session: 'unknown' });
     expect(answer).toMatchObject({ status: 401, body: { code: 'SESSION_INVALID' } });
   });
@@ -107,7 +107,7 @@ describe('a guest token beside a session', () => {
     expect(made).toMatchObject({ status: 201, body: { user_id: user.userId, is_guest_payment: false } });
   });
 
-  test('leaves the session’s 404 if the token is forged, expired or another guest’s', async () => {
+  test('does not change the session’s 404 if it is forged, expired or from another guest', async () => {
     const user = await signIn(service, { expires_in: 3_000_000 });
     const [one, other] = [await guestPayment(), await guestPayment()];
     for (const token of [other.guest_token, 'forged']) {
@@ -118,7 +118,7 @@ describe('a guest token beside a session', () => {
     expect(answer).toMatchObject({ status: 404, body: { code: 'RESOURCE_NOT_FOUND' } });
   });
 
-  test('is not tried if the session is refused for another reason, or if guests may not read the record', async () => {
+  test('is not tried if the session gets another error than 404, or if guests may not use the route', async () => {
     const user = await signIn(service);
     const { id, guest_token } = await guestPayment();
     const root = await signIn(service, { is_admin: true });

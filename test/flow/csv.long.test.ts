@@ -172,7 +172,7 @@ describe('lists as CSV', () => {
     }
   });
 
-  test('give disputes the same values as the list', async () => {
+  test('give disputes the same values as the JSON list', async () => {
     const admin = await signIn(service, { is_admin: true });
     const payment = await paidPayment(service, user);
     await service.control('POST', `/simulator/payments/${payment.id}/disputes`, { reason: 'fraudulent' });

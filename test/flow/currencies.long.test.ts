@@ -106,7 +106,7 @@ describe('an amount', () => {
     expect(shown).toMatchObject({ amount, currency: currency.toLowerCase() });
   });
 
-  test('is compared in Stripe’s units for a native Stripe event, and in our units for an event of the interface', async () => {
+  test('is compared in Stripe’s units for a native event, and in our units for an event of the interface', async () => {
     const user = await signIn(service);
     const [wrong, native, contract] = [
       await createIntent(service, user, { currency: 'ISK', total_cents: 5_000 }),
@@ -206,7 +206,7 @@ describe('an unsupported amount', () => {
     ['total_cents', { total_cents: 2 ** 53 }, 'total_cents'],
     ['subtotal_cents', { subtotal_cents: 1e21 }, 'subtotal_cents'],
     ['a sum', { subtotal_cents: Number.MAX_SAFE_INTEGER, tax_cents: 1 }, 'total_cents'],
-  ])('is refused in %s beyond the largest safe integer, and the error names the maximum', async (_, fields, path) => {
+  ])('is refused if %s exceeds the largest safe integer, and the error names the maximum', async (_, fields, path) => {
     const user = await signIn(service);
     const answer = await create(user, { total_cents: undefined, provider_id: 'provider_b', ...fields });
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR', details: [{ path }] } });

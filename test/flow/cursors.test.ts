@@ -12,7 +12,7 @@ import { payer, subscribe } from './subscribers.ts';
 const service = withHost({ frozen: true, env: { RATE_LIMITS: 'off' } });
 const EMAIL = 'gus@example.com';
 
-/** Every list with a cursor. Some require records in the request. */
+/** Every list with a cursor. The paths and queries of some lists name records. */
 const LISTS = (named: Named): readonly (readonly [name: string, path: string, query: string])[] => [
   ['GET /payments', '/payments', ''],
   ['GET /payments', '/payments', `organization_id=${named.organizationId}`],
@@ -37,7 +37,7 @@ interface Named {
   readonly subscriptionId: string;
 }
 
-/** An export reads the same records in the same order as the list, so their cursors are interchangeable. */
+/** The list that a URL reads. An export reads the same records in the same order, so both accept the same cursors. */
 const walkOf = (url: string): string =>
   url.replace('/admin/export/payments', '/admin/payments').replace('/admin/export/refunds', '/refunds');
 
@@ -105,7 +105,7 @@ describe('a cursor', () => {
     lists = found;
   });
 
-  test('has a test here for every list of the catalogue with a cursor', () => {
+  test('is tested here for every list with a cursor in the catalogue', () => {
     const named = endpoints.filter(({ query }) => fieldsOf(query).includes('cursor'));
     // A person's export ends a page by the work done, not by a limit. The tests of that export forge its cursor.
     const known = new Set([

@@ -7,7 +7,7 @@ import { partitionOf, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { company } from './payers.ts';
 
-/** Concurrent first requests of an owner make one customer here and at the provider, for all methods. */
+/** Concurrent first requests of an owner make one customer in the service and one at the provider. */
 const service = withHost({ frozen: true });
 
 afterEach(() => service.clearFaults());

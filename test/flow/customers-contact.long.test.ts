@@ -7,7 +7,7 @@ import { withHost } from './host.ts';
 import { createCustomer, customerAtProvider, saveMethod } from './payers.ts';
 import type { CustomerBody, ParsedJson } from './routes.ts';
 
-/** Contact details at each provider. Details that a provider refuses are left out there, and never block a sale. */
+/** Contact details at each provider. The service sends no details that the provider refuses, so a sale never fails. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const SLOTS = ['provider_a', 'provider_b', 'provider_c', 'provider_d'] as const;
@@ -43,7 +43,7 @@ describe.each(SLOTS)('a customer’s unusual contact details at %s', (provider_i
     expect(made).toMatchObject(fields);
     const other = await createCustomer(service, user.options, { provider_id, phone: '+15550100123', name: 'Ada' });
     expect(await put(user, other.id, fields)).toMatchObject(fields);
-    // A later change at the provider keeps the data that only this service has.
+    // A later update keeps the data that only this service has.
     expect(await put(user, other.id, { metadata: { a: 1 } })).toMatchObject(fields);
     expect(await shown(user, made.id)).toMatchObject(fields);
   });
@@ -119,7 +119,7 @@ describe('a customer’s name', () => {
     expect(await atTheProvider(nameless)).toMatchObject({ name: 'Grace' });
   });
 
-  test('stays as set on create and update', async () => {
+  test('stays as it was set explicitly on create or update', async () => {
     const user = await signIn(service);
     const acme = await createCustomer(service, user.options, { name: 'Acme', first_name: 'Ada' });
     expect(await put(user, acme.id, { first_name: 'Grace' })).toMatchObject({ name: 'Acme', first_name: 'Grace' });
@@ -128,7 +128,7 @@ describe('a customer’s name', () => {
     expect(await put(user, ada.id, { last_name: 'Byron' })).toMatchObject({ name: 'Ada Inc.', last_name: 'Byron' });
     expect(await put(user, ada.id, { name: null })).toMatchObject({ name: null, first_name: 'Ada' });
     expect(await put(user, ada.id, { first_name: 'Augusta' })).toMatchObject({ name: null, first_name: 'Augusta' });
-    // Set explicitly, although it equals the name from the parts.
+    // This name is set explicitly, although it equals the name derived from the parts.
     const same = await createCustomer(service, user.options, {
       name: 'Ada Byron',
       first_name: 'Ada',
@@ -156,7 +156,7 @@ describe('a customer’s name', () => {
     expect(await put(user, customer.id, { first_name: 'Ada' })).toMatchObject({ ...renamed, first_name: 'Ada' });
   });
 
-  test('takes the name parts from Square, so a later last name changes the name on both sides', async () => {
+  test('takes its parts from Square, so a later change of a part changes the name on both sides', async () => {
     const { user, customer } = await renamedAt('provider_c');
     const renamed = { name: 'Countess Lovelace', first_name: 'Countess', last_name: 'Lovelace' };
     expect(await shown(user, customer.id)).toMatchObject(renamed);
@@ -166,7 +166,7 @@ describe('a customer’s name', () => {
     expect(await shown(user, customer.id)).toMatchObject({ first_name: 'Countess', last_name: 'Byron' });
   });
 
-  test('keeps the same parts at Square as here', async () => {
+  test('has the same parts at Square as in the service', async () => {
     const user = await signIn(service);
     const parts = { provider_id: 'provider_c', first_name: 'Ana', last_name: 'de Sousa' };
     const customer = await createCustomer(service, user.options, parts);
@@ -276,7 +276,7 @@ test('a provider change right after our own is applied, although our clock is tw
   expect(await shown(user, customer.id)).toMatchObject({ name: 'Ada Byron', phone: null });
 });
 
-test('a value cleared at Square is cleared here by the next event, even if its own event is lost', async () => {
+test('a value cleared at Square is cleared here by the next event, even if the clearing’s event is lost', async () => {
   const user = await signIn(service);
   const fields = { provider_id: 'provider_c', name: 'Ada', phone: '+15550100123' };
   const customer = await createCustomer(service, user.options, fields);

@@ -32,7 +32,7 @@ test.each([
   expect(await heldThere()).toEqual([]);
   const { customers } = await service.ledger();
   const there = customers.filter(({ id }) => id === customer.provider_customer_id);
-  // PayPal has no record of a customer; only tokens carry its id.
+  // PayPal has no record of a customer. Only payment tokens carry the customer's id.
   expect(there).toMatchObject([{ deleted: provider_id !== 'provider_b' }]);
   expect(await service.get('/payment-methods', user.options)).toMatchObject({ body: [] });
   expect((await service.get(`/customers/${customer_id}`, user.options)).status).toBe(404);

@@ -7,7 +7,8 @@ import { createCustomer, customerEventsOf, guestWithMethod, outcomesOf, saveMeth
 import type { CustomerBody, ParsedJson } from './routes.ts';
 
 /**
- * Provider events about customers, and the events that follow on the bus. A deletion removes the payments here, too.
+ * Provider events about customers, and the events that follow on the bus. With CUSTOMER_DELETE_HISTORY, the deletion of
+ * a customer also removes its payments.
  */
 const service = withHost({ frozen: true, env: { ...PATIENT, CUSTOMER_DELETE_HISTORY: 'true' } });
 
@@ -22,7 +23,7 @@ const sendEvent = async (type: string, object: object, event: Partial<TestProvid
   await service.settle();
 };
 
-/** A customer some minutes old; the events of its creation are processed. */
+/** Creates a customer, and waits until the events of the creation are processed. */
 const known = async (fields = {}): Promise<{ user: User; customer: CustomerBody; at: ParsedJson }> => {
   const user = await signIn(service);
   const customer = await createCustomer(service, user.options, { name: 'Ada', phone: '+1555', ...fields });
@@ -110,7 +111,7 @@ describe('customer.updated', () => {
     await sendEvent('customer.updated', { ...at, name: 'Newer' }, { created: started + 20 });
     await sendEvent('customer.updated', { ...at, name: 'Older' }, { created: started + 10 });
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Newer' });
-    // Newer than the last event, but created before the last event arrived.
+    // This event is newer than both events above, but was created before they arrived.
     await sendEvent('customer.updated', { ...at, name: 'Newest' }, { created: started + 30 });
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Newest' });
     expect(

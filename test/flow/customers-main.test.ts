@@ -14,7 +14,7 @@ import {
   storedRecord,
 } from './payers.ts';
 
-/** Every route of customers, for the users and organizations that they belong to. */
+/** Every route of customers, for users and for organizations. */
 const service = withHost({ frozen: true, env: { ...PATIENT, ...ONLY_A } });
 
 const put = (user: User, id: string, fields: object) => service.put(`/customers/${id}`, fields, user.options);
@@ -89,7 +89,7 @@ describe('a customer', () => {
     ['no provider', { provider_id: undefined }, ['provider_id']],
     ['an unknown provider', { provider_id: 'provider_e' }, ['provider_id']],
     ['no e-mail', { email: undefined }, ['email']],
-    ['no e-mail address', { email: 'payer' }, ['email']],
+    ['an invalid e-mail', { email: 'payer' }, ['email']],
     ['a long e-mail', { email: `${'a'.repeat(250)}@example.com` }, ['email']],
     [
       'a long name',
@@ -97,7 +97,7 @@ describe('a customer', () => {
       ['name', 'first_name', 'last_name'],
     ],
     ['a long phone', { phone: '1'.repeat(33) }, ['phone']],
-    ['metadata of the wrong kind', { metadata: 'gold' }, ['metadata']],
+    ['metadata of the wrong type', { metadata: 'gold' }, ['metadata']],
     ['metadata with a long key', { metadata: { [`k${'k'.repeat(40)}`]: 1 } }, [`metadata.k${'k'.repeat(40)}`]],
     ['guest_data without a name', { guest_data: { email: 'g@example.com' } }, ['guest_data.name']],
   ])('is refused with %s', async (_, fields, paths) => {
@@ -108,7 +108,7 @@ describe('a customer', () => {
     expect(await service.get('/customers', user.options)).toMatchObject({ body: [] });
   });
 
-  test('is refused at a provider without customers', async () => {
+  test('is refused at a provider that is not configured', async () => {
     const user = await signIn(service);
     for (const provider_id of ['provider_b', 'provider_c', 'provider_d']) {
       const answer = await service.post('/customers', customerBody({ provider_id }), user.options);

@@ -30,7 +30,7 @@ describe('a guest', () => {
     expect(await storedRecord(service, 'CUS', answer.body.id)).toMatchObject({ guestEmail: 'gina@example.com' });
   });
 
-  test('continues with a guest token in place of guest_data', async () => {
+  test('creates a customer for the same guest with a guest token in place of guest_data', async () => {
     const first = await create({}, { guest_data: { email: 'token@example.com', name: 'Tom' }, email: undefined });
     const guestToken = first.body.guest_token;
     const second = await create({ guestToken }, { email: undefined });
@@ -97,7 +97,7 @@ describe('a guest', () => {
     }
   });
 
-  test('is refused without guest_data and token, or with a forged token', async () => {
+  test('is refused without guest_data and without a token, or with a forged token', async () => {
     expect(await create({})).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
     expect(await create({ guestToken: 'ey.forged.token' })).toMatchObject({
       status: 401,

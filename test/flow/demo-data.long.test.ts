@@ -67,7 +67,7 @@ describe('the demo data', () => {
     expect([...refunds, ...disputes].filter(({ id }) => !page.includes(id))).toEqual([]);
   });
 
-  test('include some forty payments over thirty days at three providers, in every lasting state', async () => {
+  test('include many payments over thirty days at three providers, in every lasting state', async () => {
     const { canceled = 0, created, failed = 0, succeeded = 0, ...waiting } = countsOf(payments);
     expect({ created, ...waiting }).toEqual({
       created: 3,

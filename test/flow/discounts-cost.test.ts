@@ -8,7 +8,7 @@ const stoppable = withStops(PATIENT);
 const BODY = { subtotal_cents: 2_000, currency: 'USD' };
 
 describe('the calls of a create', () => {
-  test('are a read and plain puts without a code, but a batch and a transaction with a code', async () => {
+  test('are a read and plain puts without a code, but a batch read and a transaction with a code', async () => {
     const { service, watch } = stoppable();
     await putCode(service, 'COST', { max_redemptions: 10 });
     const user = await signIn(service);

@@ -84,7 +84,7 @@ describe('a stream that delivers every batch twice', () => {
   });
 });
 
-/** Every call, with a stop before and after it. */
+/** Two stops per call, one before the call and one after the call. */
 const stopsOf = (calls: readonly string[]) =>
   calls.flatMap((_, at) => [false, true].map((executed) => ({ call: at + 1, executed })));
 

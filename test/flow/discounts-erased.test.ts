@@ -8,7 +8,7 @@ import { withHost } from './host.ts';
 
 const service = withHost({ frozen: true });
 
-test('an erased guest leaves no address hash at the guest’s used codes', async () => {
+test('an erasure of a guest removes the hash of the guest’s e-mail address from the used codes', async () => {
   await putCode(service, 'GONE', { max_redemptions: 5, max_per_payer: 2 });
   const admin = await platformAdmin(service);
   const email = 'gerd+shop@example.com';

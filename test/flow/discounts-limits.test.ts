@@ -43,7 +43,7 @@ describe('checks of discount codes', () => {
     expect(await check('g@example.com', '203.0.113.10')).toMatchObject({ status: 200 });
   });
 
-  test('count for the payer if made by a key, and need payments:write', async () => {
+  test('count for the payer if a service key makes them, and need payments:write', async () => {
     await putCode(service, 'KEYS');
     const admin = await newAdmin(service);
     const key = await createKey(service, admin);

@@ -117,7 +117,7 @@ describe('a payment with a code', () => {
     });
   });
 
-  test('is returned for a repeat, although its code is used up', async () => {
+  test('is returned for a repeated request, although its code is used up', async () => {
     await putCode(service, 'ONE', { max_redemptions: 1 });
     const user = await signIn(service);
     const options = { ...user.options, idempotencyKey: 'one' };
@@ -154,7 +154,7 @@ describe('the uses of a code', () => {
     expect(await codeCounts(service, 'TEN')).toEqual({ reserved: 10, redeemed: 0 });
   });
 
-  test('are redeemed when paid, and released once by a canceled or refused payment', async () => {
+  test('are redeemed when paid, and released once by a canceled payment', async () => {
     await putCode(service, 'FEW', { max_redemptions: 10, max_per_payer: 5 });
     const user = await signIn(service);
     const made = () => createIntent(service, user, priced({ discount_code: 'FEW', total_cents: undefined }));

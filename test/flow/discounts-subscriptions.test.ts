@@ -32,7 +32,7 @@ const totalsOf = async (service: ReturnType<typeof withHost>, who: Subscriber, i
 describe('a code at a billing provider', () => {
   const service = withHost({ frozen: true });
 
-  test('lets the provider bill the reduced price forever, until the price changes there', async () => {
+  test('lets the provider bill the reduced price until the price changes at the provider', async () => {
     await putCode(service, 'ALWAYS', { percent_bp: 5_000, duration: 'forever', max_redemptions: 2 });
     const product = await plan(service, 1_900);
     const who = await subscriber(service);
@@ -63,7 +63,7 @@ describe('a code at a billing provider', () => {
     expect(await subscriptionEventsOf(service, made.id)).toContain('subscription.updated discount_ended');
   });
 
-  test('leaves the billing to the service if the code ends', async () => {
+  test('leaves the billing to the service if the code reduces only the first period', async () => {
     await putCode(service, 'FIRST-HALF', { percent_bp: 5_000 });
     const who = await subscriber(service);
     const made = await subscribe(service, who, {
@@ -183,7 +183,7 @@ describe('a change of the plan with a code', () => {
     expect(await totalsOf(service, who, id)).toEqual([500, 1_000, 1_500, 1_500, 3_000]);
   });
 
-  test('reduces only the rest of the last code period, and a scheduled plan starts at full price', async () => {
+  test('reduces only the rest of the code’s last period, and a scheduled plan starts at full price', async () => {
     const [from, to, last] = [await plan(service, small), await plan(service, large), await plan(service, other)];
     await putCode(service, 'LAST', { percent_bp: 5_000 });
     const who = await subscriber(service);

@@ -75,7 +75,7 @@ describe('an update of a payment', () => {
     expect(await codeCounts(service, 'SECOND')).toEqual({ reserved: 1, redeemed: 0 });
   });
 
-  test('keeps the terms of a code later changed or deleted', async () => {
+  test('keeps the terms of a code that is changed and made inactive later', async () => {
     await putCode(service, 'KEPT');
     const user = await signIn(service);
     const { id } = await withCode(user, 'KEPT');

@@ -26,7 +26,7 @@ export const codeCounts = async (service: TestHost, code: string) => {
   return { reserved: shown.reserved, redeemed: shown.redeemed };
 };
 
-/** The number of records with the code, read from the records themselves. */
+/** The number of payments and subscriptions that hold a use of the code, counted from their records. */
 export const heldOf = async (service: TestHost, code: string) => {
   await service.settle();
   const held = (await itemsOf(service)).filter(

@@ -18,7 +18,7 @@ describe.each(PAYING_METHODS)('the money of a disputed payment at %s', (...payin
   };
 
   test.each([{}, { amount_cents: 1 }, { despite_dispute: true }, { amount_cents: 2_500, despite_dispute: true }])(
-    'is not refunded after a lost dispute, without a call to the provider: %j',
+    'is not refunded after a lost dispute, here or at the provider: %j',
     async (body) => {
       const { disputed, ask, payment, account } = await setUp();
       await moveDisputeLater(service, disputed, { status: 'lost' });
@@ -32,7 +32,7 @@ describe.each(PAYING_METHODS)('the money of a disputed payment at %s', (...payin
     },
   );
 
-  test('follows the bank: open, lost, won again, lost again', async () => {
+  test('follows the bank: open, lost, won, and lost again', async () => {
     const { disputed, ask, account } = await setUp();
     const refusal = async () => (await ask({ amount_cents: 1 })).body;
     expect(await account()).toMatchObject({ disputed: 2_500, lost: 0, refundable: 0 });

@@ -25,7 +25,7 @@ export const disputedPayment = async (service: TestHost, paying: Paying, fields:
   return { user, payment, id };
 };
 
-/** Changes the dispute at the bank a day later. */
+/** Advances a day, and then changes the dispute at the bank. */
 export const moveDisputeLater = async (
   service: TestHost,
   { id }: Pick<Disputed, 'id'>,

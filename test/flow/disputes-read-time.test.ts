@@ -13,7 +13,7 @@ import { PAYING_METHODS } from './refunders.ts';
  */
 const service = withHost({ frozen: true, env: PATIENT });
 
-/** The dispute as in PayPal's first event about it. */
+/** The dispute as PayPal's first event about it shows it. */
 const firstNamed = async ({ id }: Disputed) => {
   const events = await itemsOf(service, 'EVT#provider_b');
   const raws = events.map((item) => JSON.parse(JSON.parse(textOf(item)).raw));
@@ -24,7 +24,7 @@ const firstNamed = async ({ id }: Disputed) => {
 
 const PAYPAL = PAYING_METHODS.find(([provider]) => provider === 'provider_b') ?? PAYING_METHODS[0];
 
-/** Opens a dispute and advances a day. `reportWon` advances another day, and sends the event of its win. */
+/** Opens a dispute and advances a day. `reportWon` advances another day, and sends the event of a win. */
 const openDispute = async () => {
   const disputed = await disputedPayment(service, PAYPAL);
   const resource = await firstNamed(disputed);

@@ -16,7 +16,7 @@ import { itemsOf, PATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 import { PAYING_METHODS } from './refunders.ts';
 
-/** A dispute follows its provider in any direction, and every provider report is published. */
+/** A dispute takes the newest status, amount and due date that its provider reports, and may reopen after any end. */
 const lines: string[] = [];
 const service = withHost({ frozen: true, env: { ...PATIENT, LOG_LEVEL: 'WARN' } });
 
@@ -129,7 +129,7 @@ describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
     expect(reminders()).toBe(3);
   });
 
-  test('is corrected by a sync after a lost change, in any direction', async () => {
+  test('is corrected by a sync if the event of a change is missing, even from lost to open', async () => {
     const disputed = await disputedPayment(service, paying, { status: 'lost' });
     await service.webhookMode('drop');
     await moveDisputeLater(service, disputed, { status: 'needs_response', amount: 800 });

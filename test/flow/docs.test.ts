@@ -30,7 +30,7 @@ describe('a host under a prefix', () => {
     expect(body.servers).toEqual([{ url: `${service.host().baseUrl}/pay` }]);
   });
 
-  test('matches methods of a route only under the prefix', async () => {
+  test('returns 405 for an unsupported method of a route, but 404 without the prefix', async () => {
     expect(await service.request('DELETE', '/pay/payments')).toMatchObject({ status: 405 });
     expect(await service.request('DELETE', '/payments')).toMatchObject({ status: 404 });
     expect(await service.request('DELETE', '/pay/v1/payments')).toMatchObject({ status: 404 });

@@ -24,7 +24,7 @@ import { OWN_BILLING, paymentsOf, type Subscriber, subscribe, subscriber } from 
 /** More work is due than the provider accepts, or the queue of due work is stuck. */
 const ALL_BILLED_HERE = { ...OWN_BILLING, PROVIDER_C_SUBSCRIPTIONS: 'service' };
 
-/** `collect` keeps messages of due work unprocessed. `stuck` makes them wait until `free`. */
+/** `collect` keeps messages of due work unprocessed. `stuck` makes them wait until a test calls `free`. */
 let mode: 'work' | 'collect' | 'stuck' = 'work';
 let collected: unknown[] = [];
 let free: () => void = () => undefined;
@@ -50,7 +50,7 @@ const catalogue: Catalogue = {
   },
 };
 
-/** Messages that only fill the queue. */
+/** True if the message only fills the queue. */
 const isFiller = (event: unknown): boolean => JSON.stringify(event).includes('NONE#');
 
 let isBucketDown = false;
@@ -62,7 +62,7 @@ const withBucket = (connection: Connection): Connection => ({
   },
 });
 
-/** Provider A accepts so few calls of due work that a sweep queues at most 120 of its renewals. */
+/** The background rate of provider A is so low that a sweep queues at most 120 of its renewals. */
 const service = withHost({
   frozen: true,
   env: { ...PATIENT, ...ALL_BILLED_HERE, PROVIDER_A_BACKGROUND_RATE: '4', PROVIDER_A_BACKGROUND_BURST: '1000' },
@@ -135,7 +135,7 @@ describe('due work after the provider’s call budget is used up', () => {
   });
 });
 
-test('an unwritable call counter blocks no payer, and delays renewals until it can be written', async () => {
+test('a call counter that cannot be written blocks no payer, and only delays renewals', async () => {
   const { who, subscription } = await renewed();
   await service.moveTo(minutesBefore(subscription.current_period_end, 2));
   isBucketDown = true;

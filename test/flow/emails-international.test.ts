@@ -4,10 +4,10 @@ import { customerBody } from '../builders/payer.ts';
 import { signIn } from './flow.ts';
 import { withHost } from './host.ts';
 
-/** Every e-mail field accepts addresses of any script. */
+/** E-mail fields accept addresses in any script. */
 const service = withHost({ frozen: true });
 
-test('a guest with a non-Latin e-mail address can pay and list payments by it', async () => {
+test('a guest can create a payment with a non-Latin e-mail address', async () => {
   const created = await service.post('/payments/intents', {
     ...guestIntentBody(),
     guest_data: { email: '用户@例子.公司', name: '用户' },

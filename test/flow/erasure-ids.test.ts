@@ -4,7 +4,7 @@ import { confirm, createIntent, itemsOf, signIn, storedPayment } from './flow.ts
 import { withHost } from './host.ts';
 import { paidPayment, refund } from './refunders.ts';
 
-/** The provider ids in late events that identify records of an erased person. */
+/** An erasure records the provider's ids, so the service recognizes late events about an erased person. */
 const service = withHost({ frozen: true });
 
 test('an erasure records every provider id of a payment and its charges', async () => {

@@ -38,7 +38,7 @@ describe.each(PAYING_METHODS)('a refund at %s whose event is applied after its p
 });
 
 describe('a payment failed here but confirmed at Stripe', () => {
-  test('is found to be held after its payer is erased', async () => {
+  test('becomes requires_capture after its payer is erased', async () => {
     const { service } = stoppable();
     const admin = await platformAdmin(service);
     const user = await signIn(service);

@@ -8,7 +8,7 @@ import { createCustomer, customerAtProvider } from './payers.ts';
 
 const service = withHost({ frozen: true, env: IMPATIENT });
 
-test('an erasure clears an address that a member resent after an update with a lost response', async () => {
+test('an erasure clears an e-mail address again if an owner restores it after a lost response', async () => {
   const email = 'dora@example.com';
   const admin = await platformAdmin(service);
   const owner = await signIn(service, { email: 'owner@acme.example.com' });

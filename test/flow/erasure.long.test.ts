@@ -178,7 +178,7 @@ describe('an erasure of a user', () => {
     expect(plantedIn(await sentAfter(sent), [...late.values, ...plant.values])).toEqual([]);
   });
 
-  test('keeps the provider’s ids, so a late event that names only an id holds no personal data', async () => {
+  test('keeps the provider’s ids, so a late event that names only such an id is also blanked', async () => {
     const plant = planter('enid');
     const admin = await platformAdmin(service);
     const { user, customer, method, payments, subscription } = await userLife(service, plant);
@@ -306,7 +306,7 @@ describe('an erasure request', () => {
     expect(await findPlanted(service, ['twice@example.com'])).toEqual([]);
   });
 
-  test('can be repeated under its Idempotency-Key, and is refused for another person', async () => {
+  test('can be repeated under its Idempotency-Key, and the key is refused for another person', async () => {
     const admin = await platformAdmin(service);
     const options = { ...admin.options, idempotencyKey: 'erase-once' };
     const first = await requestErasure(service, options, { user_id: 'user_gone' });

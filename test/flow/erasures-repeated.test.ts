@@ -8,7 +8,7 @@ import { withHost } from './host.ts';
 import { payctlOf } from './payctl.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Erasures undone by a restore. Some run again anyway, because they were requested before the restored time. */
+/** A restore undoes erasures. An erasure counts as repeated only if it will reach all restored payments. */
 const service = withHost({ frozen: true, env: { DUE_WORK: 'off' } });
 
 let folder: string;
@@ -36,7 +36,7 @@ const checkOf = async (list: string) => {
 };
 
 describe('payctl restore-check --erased', () => {
-  test('counts an erasure not yet started, because it will reach every restored payment', async () => {
+  test('counts an erasure that has not started, because it will reach every restored payment', async () => {
     expect(await checkOf(await listOfJob({}))).toMatchObject({
       detail: expect.stringContaining('all 1 are requested again'),
     });

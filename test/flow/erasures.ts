@@ -55,7 +55,7 @@ export const plantedIn = (text: string, values: readonly string[]): readonly str
   return values.filter((value) => lower.includes(value.toLowerCase()));
 };
 
-/** Every item that holds a planted value, with the values. */
+/** Every item that holds a planted value, with up to three of the values. */
 export const findPlanted = async (service: TestHost, values: readonly string[]) => {
   const items = await itemsOf(service);
   return items.flatMap((item) => {
@@ -64,7 +64,7 @@ export const findPlanted = async (service: TestHost, values: readonly string[]) 
   });
 };
 
-/** Values of one person, each planted once. */
+/** Makes unique values of one person, and collects them in `values`. */
 export const planter = (word: string) => {
   const values: string[] = [];
   const keep = (value: string): string => {
@@ -194,7 +194,7 @@ export const userLife = async (service: TestHost, plant: Planter, rounds = 1): P
   return { user, customer, method, payments: [present(payments[0]), ...payments.slice(1)], subscription };
 };
 
-/** A refund by support, with the person in its texts. */
+/** A refund by an admin, with values of the person in its texts. */
 export const plantedRefund = async (
   service: TestHost,
   plant: Planter,

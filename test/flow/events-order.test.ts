@@ -35,7 +35,7 @@ const carriedBy = (data: ParsedJson) => ({
 const WORDS = ['Planted Street', 'Moved Avenue', 'planted-cart', 'cart-two'];
 
 describe('events about payments and subscriptions', () => {
-  test('carry the record’s state at their version, and an erasure removes it completely', async () => {
+  test('carry the record’s state at their version, and an erasure removes order and address completely', async () => {
     const admin = await platformAdmin(service);
     const who = await subscriber(service);
     const { id: addressId } = await createAddress(service, who.options, fullAddress({ line1: '1 Planted Street' }));

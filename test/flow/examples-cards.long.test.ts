@@ -69,7 +69,7 @@ describe('the cards page of docs/examples, in a browser without the internet', (
     expect((await cards()).filter(([, status]) => status === 'succeeded')).toHaveLength(before);
   });
 
-  test('offers the confirmations of Stripe.js for a set-up intent', async () => {
+  test('supports the calls of Stripe.js that confirm a set-up intent', async () => {
     const { page, save } = await openPage();
     const created = page.waitForResponse(
       (response) => response.url().endsWith('/cards') && response.request().method() === 'POST',

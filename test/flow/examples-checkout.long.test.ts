@@ -39,7 +39,7 @@ describe('the checkout page of docs/examples', () => {
     return body.data;
   };
 
-  test('accepts a card after a declined card, for one order and one charge', async () => {
+  test('accepts a second card after a decline, and charges the order once', async () => {
     const { page, asked } = await openShop();
     await page.click('#card');
     await payWith(page, '4000 0000 0000 0002');
@@ -78,7 +78,7 @@ describe('the checkout page of docs/examples', () => {
   test.each([
     ['http://127.0.0.1:4000', 'http://127.0.0.1:4000'],
     ['https://shop.example', null],
-  ])('can call the simulated Stripe from a page of %s: %s', async (origin, allowed) => {
+  ])('calls the simulated Stripe from the origin %s, and the allowed origin is %s', async (origin, allowed) => {
     const path = '/_local/providers/stripe/v1/payment_intents/pi_1';
     const headers = { Origin: origin, 'Access-Control-Request-Method': 'GET' };
     for (const method of ['OPTIONS', 'GET']) {

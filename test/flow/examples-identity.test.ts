@@ -5,7 +5,7 @@ import { startExample } from './example-process.ts';
 import { startTestHost } from './host.ts';
 import { actingFor, createKey } from './keys.ts';
 
-/** A host that uses the example of docs/identity.md as its identity service, until the test ends. */
+/** Starts a host with the identity service of docs/identity.md. The caller stops the host. */
 const withExample = async () => {
   const { url } = await startExample(execPath, 'identity/identity.mjs', {});
   return startTestHost({ env: { IDENTITY_URL: url } });

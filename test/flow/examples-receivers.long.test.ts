@@ -60,7 +60,7 @@ describe.each(RECEIVERS)(
       expect(await kept(url, id)).toMatchObject({ status: 'succeeded', refunded_cents: 500 });
     });
 
-    test('refuses a foreign signature and an old timestamp', async () => {
+    test('refuses a signature with another secret, and an old timestamp', async () => {
       const { url } = await start();
       const foreign = `whsec_${Buffer.from('another secret of another sender').toString('base64')}`;
       expect(await deliver(url, event(1), { secret: foreign })).toBe(401);

@@ -7,12 +7,12 @@ import { unpackedItem } from '../builders/unpacked-item.ts';
 import type { RequestOptions, TestHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Steps that flow tests share. Each step calls the service over HTTP; a refused step fails the test. */
+/** Steps that flow tests share. They call the service over HTTP, or use its table and the provider's ledger. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A provider's deadline that a busy machine does not exceed. */
+/** A deadline for calls to providers, long enough for a busy machine. */
 export const PATIENT = { PROVIDER_TIMEOUT_MS: '15000' } as const;
-/** A short deadline for tests that wait for it, but long enough for a busy machine. */
+/** A deadline for calls to providers, short for tests that wait for it, but long enough for a busy machine. */
 export const IMPATIENT = { PROVIDER_TIMEOUT_MS: '1500' } as const;
 
 /** A signed-in user, with its request options. */
@@ -28,14 +28,14 @@ export const signIn = async (service: TestHost, session: Parameters<TestHost['se
   return { userId: user_id, session: session_id, token, options: { session: session_id } };
 };
 
-/** A payment of that user. */
+/** Creates a payment of the user. */
 export const createIntent = async (service: TestHost, user: User, fields: Fields = {}) => {
   const answer = await service.post('/payments/intents', intentBody(fields), user.options);
   expect(answer).toMatchObject({ status: 201 });
   return answer.body;
 };
 
-/** A payment of that user with a card that succeeds. */
+/** Creates a payment of the user with a card that succeeds. */
 export const createPaidIntent = (service: TestHost, user: User, fields: Fields = {}) =>
   createIntent(service, user, paidIntentBody(fields));
 
@@ -66,7 +66,7 @@ export const atProvider = async (service: TestHost, paymentId: string) => {
   return { charges, intents: payment_intents };
 };
 
-/** How often that payment was really paid. */
+/** The number of the payment's charges that succeeded or are pending. */
 export const timesCharged = async (service: TestHost, paymentId: string): Promise<number> => {
   const { charges } = await atProvider(service, paymentId);
   return charges.filter((charge: ParsedJson) => charge.status === 'succeeded' || charge.status === 'pending').length;
@@ -93,14 +93,14 @@ const allPages = async (read: (after: Page['next']) => Promise<Page>) => {
 
 const ITEMS_AT_ONCE = 5_000;
 
-/** Every item of the table whose partition key begins with the prefix, by key. */
+/** Every item of the table whose partition key begins with the prefix, sorted by key. */
 export const itemsOf = async (service: TestHost, prefix = '') => {
   const { connection } = service.host();
   const items = await allPages((after) => connection.scan({ after, limit: ITEMS_AT_ONCE }));
   return items.filter(({ pk }) => pk.startsWith(prefix));
 };
 
-/** Every item of one partition, by key; costs far less than a scan. */
+/** Every item of one partition, sorted by key. A query costs far less than a scan. */
 export const partitionOf = (service: TestHost, partition: string) => {
   const { connection } = service.host();
   return allPages((after) => connection.query({ partition, consistent: true, after }));
@@ -116,7 +116,6 @@ export const changeTable = async (
   else await connection.deleteItem(change.remove, []);
 };
 
-/** A payment as it is stored. */
 export const storedPayment = async (service: TestHost, paymentId: string) =>
   (await partitionOf(service, `PAY#${paymentId}`)).find(({ sk }) => sk === 'PAY');
 

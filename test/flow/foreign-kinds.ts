@@ -25,7 +25,7 @@ const withCard = (index: number): ForeignFields => ({
 });
 const monthly = (cents: number): ForeignFields => ({ items: [{ unit_amount: cents }] });
 
-/** Stripe subscriptions not taken over by the service. */
+/** Stripe subscriptions that the service does not take over, each with the reason. */
 const MANUAL: readonly (readonly [string, ForeignFields])[] = [
   ['several_items', { items: [{ unit_amount: 100 }, { unit_amount: 200 }] }],
   ['metered', { items: [{ unit_amount: 100, usage_type: 'metered' }] }],

@@ -7,7 +7,7 @@ import { withHost } from './host.ts';
 const service = withHost({ frozen: true });
 
 describe('records of another integration', () => {
-  test('are returned in the order sent, and leave the ledger of payments empty', async () => {
+  test('are returned in the order sent, and make no charge', async () => {
     const made = await foreign(service, {
       customers: [
         {

@@ -9,8 +9,8 @@ import { from, type RequestOptions, type TestAnswer, type TestHost, withHost } f
 import { takenSince } from './use/charges.ts';
 
 /**
- * A guest can continue a guest_id with guest_data alone. The request names our id of a customer, method or address with
- * the same e-mail, within an hour and from the network that created that record.
+ * A guest can continue a guest_id with guest_data alone. The request must name our id of a customer, method or address
+ * with the same e-mail. It must come within an hour of this record's creation, and from the network that created it.
  */
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -128,7 +128,7 @@ describe('a guest with guest_data alone', () => {
     expect((await service.get('/payment-methods', whole)).body).toMatchObject([{ customer_id: customer.id }]);
   });
 
-  test('continues for an e-mail in any case', async () => {
+  test('can write the e-mail address in upper or lower case', async () => {
     const email = newEmail();
     const method = await guestOf(service, email).method();
     const answer = await guestOf(service, email.toUpperCase()).pay({ payment_method_id: method.id });
@@ -192,7 +192,7 @@ describe('a guest with guest_data alone', () => {
     expect(await guest.subscribe(names, options)).toMatchObject(REFUSED);
   });
 
-  test('needs a long key without a token', async () => {
+  test('needs a long Idempotency-Key if the request has no token', async () => {
     const guest = guestOf(service, newEmail());
     const method = await guest.method();
     const answer = await guest.pay({ payment_method_id: method.id }, { idempotencyKey: 'short' });
@@ -213,7 +213,7 @@ describe('a guest with guest_data alone', () => {
 describe('an attacker who knows the e-mail of a guest', () => {
   const service = withHost({ frozen: true });
 
-  /** A refused request changes nothing. */
+  /** Expects that the request is refused and changes nothing. */
   const expectRefused = async (send: () => Promise<TestAnswer>): Promise<void> => {
     await service.settle();
     const before = await tableNow(service);
@@ -221,7 +221,7 @@ describe('an attacker who knows the e-mail of a guest', () => {
     expect(await tableNow(service)).toEqual(before);
   };
 
-  test('gets no access by the payment and subscription ids in lists by e-mail', async () => {
+  test('gets no access with the payment and subscription ids that lists by e-mail show', async () => {
     const email = newEmail();
     const guest = guestOf(service, email);
     const method = await guest.method();

@@ -27,9 +27,9 @@ const newGuest = () => {
 const PROOFS = ['customer', 'method', 'method as token', 'address'] as const;
 const NAMED = ['our id', 'the provider’s id'] as const;
 const AGES = [
-  ['at once', 0],
-  ['after the hour', HOUR_SECONDS],
-  ['a second later', HOUR_SECONDS + 1],
+  ['immediately', 0],
+  ['an hour later', HOUR_SECONDS],
+  ['an hour and a second later', HOUR_SECONDS + 1],
 ] as const;
 const CELLS = PROOFS.flatMap((proof) =>
   (['own', 'another'] as const).flatMap((network) =>
@@ -46,7 +46,10 @@ describe('a create of a guest with guest_data alone', () => {
     return answer.body;
   };
 
-  /** The ids of the proving record, and the create naming the record. An address has no id at a provider. */
+  /**
+   * Creates a proving record. @returns our id and the provider's id, and the create request that names one of them. An
+   * address has no provider's id, so its second id is invented.
+   */
   const proofOf = async (proof: (typeof PROOFS)[number], guest_data: Fields) => {
     switch (proof) {
       case 'customer': {
@@ -165,7 +168,7 @@ describe('a create of a guest with guest_data alone', () => {
     await expectReach({ record: body, older, method });
   });
 
-  test('adds its record to the records of its guest_id’s earlier token', async () => {
+  test('makes a record that the earlier tokens of its guest_id can also read', async () => {
     const guest_data = newGuest();
     const method = await made('/payment-methods', methodBody({ guest_data }));
     const options = { guestToken: method.guest_token };
@@ -194,7 +197,7 @@ describe('a create of a guest with guest_data alone', () => {
     }
   });
 
-  test('proves nothing by a record whose network is unknown', async () => {
+  test('does not prove its guest_id by a record whose network is unknown', async () => {
     const guest_data = newGuest();
     const method = await made('/payment-methods', methodBody({ guest_data }));
     const item = (await itemsOf(service)).find(({ pk }) => pk === `PM#${method.id}`) ?? {};
@@ -268,7 +271,7 @@ describe('a repeated create of a guest under its Idempotency-Key', () => {
     ['subscription', '/subscriptions', 0],
     ['subscription', '/subscriptions', 2 * HOUR_SECONDS],
   ])(
-    'returns a %s that continued a guest_id (%s), without a token, to another network, %i seconds later',
+    'returns a %s (POST %s) of a continued guest_id without a token to another network, %i seconds later',
     async (kind, path, later) => {
       const guest_data = newGuest();
       const { body: method } = await service.post('/payment-methods', methodBody({ guest_data }));
@@ -305,13 +308,13 @@ describe('a service key that creates for a guest', () => {
         bearer: secret,
         ...options,
       });
-    // The test host listens on loopback, so the browser calls from there.
+    // The test host listens on loopback, so it sees the browser's address with 127 as the first number.
     const [near, far] = [payer(BROWSER.replace(/^\d+/, '127')), payer('203.0.113.7')];
     for (const options of [{}, far]) expect(await pay(options)).toMatchObject(REFUSED);
     expect(await pay(near)).toMatchObject({ status: 201, body: { guest_token: expect.any(String) } });
   });
 
-  test('gets the token again in a repeat with the same payer address, from any address of its own', async () => {
+  test('gets the token again in a repeat with the same payer address, from any address of the backend', async () => {
     const { secret: bearer } = await createKey(service, await newAdmin(service), { scopes: ['payments:write'] });
     const body = intentBody({ guest_data: newGuest() });
     const key = { bearer, idempotencyKey: 'order-1' };
@@ -354,7 +357,7 @@ describe('a reader of a guest’s records', () => {
     return { guest_data, method, payment };
   };
 
-  /** Tries each id from the reader's own network, as each kind of caller. */
+  /** Expects that no id creates a payment from the reader's own network, with any of the credentials. */
   const expectNoCharge = async (
     seen: Fields,
     guest_data: Fields,

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { startTestHost, type TestHostOptions } from './host.ts';
 
-/** The log lines of the probes while the clock moves on. */
+/** Advances the clock minute by minute. @returns the value `failed` of each probe in the log */
 const probesIn = async (minutes: number, options: TestHostOptions): Promise<readonly unknown[]> => {
   const service = await startTestHost({ frozen: true, ...options, env: { LOG_LEVEL: 'INFO', ...options.env } });
   const written = [process.stdout, process.stderr].map((stream) =>

@@ -11,7 +11,6 @@ export interface Holding {
   readonly method: string;
   readonly captureDeclined: string;
   readonly holdForAnHour: string;
-  /** How long the provider holds an amount. */
   readonly holdDays: number;
   /** Parts of the paths of the calls that hold, capture and release. */
   readonly holdPath: string;
@@ -65,7 +64,7 @@ export const manualBody = ({ slot, method }: Holding, fields: Fields = {}): Fiel
   ...fields,
 });
 
-/** A payment of 9.00 and 1.00 tax whose amount is held, as its user reads it. */
+/** Creates a payment of 9.00 plus 1.00 tax, and holds its amount. @returns the payment as its user reads it */
 export const heldPayment = async (
   service: TestHost,
   user: User,

@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 const FAULTS = ['timeout_before', 'timeout_after', 'error_500', 'rate_limit', 'reset', 'malformed'] as const;
-/** Expects the record's total to equal the captured amount at the provider, and no second capture. */
+/** Expects at most one capture, and the same captured amount in the record as at the provider. */
 const expectTruth = async (id: string, user: User): Promise<void> => {
   const payment = await read(service, id, user.options);
   const holds = await holdsAtProvider(service, id);
@@ -55,7 +55,7 @@ describe.each(HOLDING)('ten holds at $slot, each with 20 parallel captures and r
 });
 
 describe.each(HOLDING)('a hold at $slot, after its end', (holding) => {
-  test.each(FAULTS)('has expired, although reads fail by %s for a while', async (action) => {
+  test.each(FAULTS)('is recorded as expired, although reads fail with %s for a while', async (action) => {
     const user = await signIn(service, { expires_in: YEAR_SECONDS });
     const { id } = await heldPayment(service, user, { holding });
     await service.webhookMode('drop');

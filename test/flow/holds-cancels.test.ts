@@ -9,7 +9,7 @@ import { withStops } from './stops.ts';
 const stoppable = withStops(PATIENT);
 
 describe('a payer with simultaneous cancel and confirm requests for a manual payment', () => {
-  test('never ends a hold, whichever call of the cancellation the confirmation meets', async () => {
+  test('never ends a hold, even if the confirmation runs between two calls of the cancellation', async () => {
     const { service, watch, overtaken } = stoppable();
     const user = await signIn(service, { expires_in: YEAR_SECONDS });
     const create = () => createIntent(service, user, manualBody(AT_STRIPE));

@@ -73,7 +73,7 @@ describe.each(HOLDING)('the prices of a capture at $slot', (holding) => {
     const asked = (amount: number) => refund(service, id, { ...admin.options, body: { amount_cents: amount } });
     expect(await asked(601)).toMatchObject({ status: 400, body: { code: 'REFUND_EXCEEDS_PAYMENT' } });
     expect(await asked(600)).toMatchObject({ status: 201, body: { amount_cents: 600 } });
-    // Square refunds within a minute.
+    // Square completes a refund within a minute.
     await service.advance(2 * MINUTE_SECONDS);
     expect(await read(service, id, admin.options)).toMatchObject({ status: 'succeeded', refund_status: 'full' });
   });

@@ -115,7 +115,7 @@ describe.each(HOLDING)('a release at $slot', (holding) => {
   );
 });
 
-describe('a payment confirmed in the browser, before the service knows it', () => {
+describe('a manual payment that is confirmed in the browser', () => {
   const heldUnheard = async () => {
     const user = await signInForLong();
     const payment = await createIntent(service, user, manualBody(AT_STRIPE, { payment_method_id: undefined }));

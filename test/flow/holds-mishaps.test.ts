@@ -109,7 +109,7 @@ describe('a capture without an amount', () => {
   });
 });
 
-describe('the expiry of an authorization renewed at PayPal', () => {
+describe('the end of an earlier authorization at PayPal', () => {
   test('does not end the hold of the newer authorization', async () => {
     const { user, admin } = await people();
     const { id, provider_intent_id: order_id } = await heldPayment(service, user, { holding: AT_PAYPAL });
@@ -127,7 +127,7 @@ describe('the expiry of an authorization renewed at PayPal', () => {
   });
 });
 
-describe('a partial capture at Square that takes nothing', () => {
+describe('a partial capture at Square that captures nothing', () => {
   test('leaves only its part capturable, because it first lowers the amount of the hold', async () => {
     const { user, admin } = await people();
     const { id } = await heldPayment(service, user, { holding: { ...AT_SQUARE, method: AT_SQUARE.captureDeclined } });

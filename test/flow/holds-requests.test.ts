@@ -51,7 +51,7 @@ describe('the capture method of a payment', () => {
     expect(await confirm(service, back.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
   });
 
-  test('is refused before any call at a provider without holds and for a bank account', async () => {
+  test('cannot be manual for a bank account, and the refusal needs no call to the provider', async () => {
     const user = await signIn(service);
     await service.clearProviderRequests();
     const withBank = manualBody(AT_STRIPE, { payment_method_id: 'btok_us' });

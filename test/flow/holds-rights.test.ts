@@ -6,7 +6,7 @@ import { AT_STRIPE, capture, heldPayment, holdsAtProvider, manualBody, release }
 import { type RequestOptions, withHost } from './host.ts';
 import { asMerchant, createKey, forUser, newAdmin } from './keys.ts';
 
-/** The payer never captures or releases. */
+/** The payer can neither capture nor release a hold. */
 const service = withHost({ frozen: true });
 
 const ended = async (id: string) => {
@@ -15,7 +15,7 @@ const ended = async (id: string) => {
 };
 
 describe('the hold of a payer', () => {
-  test('cannot be captured or released by payer, another user, or the organization’s owner or admins', async () => {
+  test('cannot be ended by the payer, a key for the payer, the organization’s owner, or another user', async () => {
     const [user, stranger, admin] = [await signIn(service), await signIn(service), await newAdmin(service)];
     const key = await createKey(service, admin);
     const { id } = await heldPayment(service, user);

@@ -78,14 +78,14 @@ export interface SinkRequest {
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A multiple of the usual load. */
+    /** The factor by which tests multiply their usual load. */
     scale: number;
   }
 }
 
 export type TestHost = ReturnType<typeof clientOf>;
 
-/** Starts one host for all tests of a `describe` (or a file). The functions may be called once the tests run. */
+/** Starts one host for all tests of a `describe` or a file. Its functions may be called only while the tests run. */
 export const withHost = (options: TestHostOptions = {}): TestHost => {
   let running: Host | undefined;
   beforeAll(async () => {
@@ -106,7 +106,7 @@ export const startTestHost = async (options: TestHostOptions = {}): Promise<Test
   return clientOf(() => host);
 };
 
-/** The time-outs of providers and of the identity service, which a busy machine does not exceed. */
+/** The default settings of test hosts. The time-outs are long enough for a busy machine. */
 const QUIET: Env = {
   RATE_LIMITS: 'off',
   LOG_LEVEL: 'silent',
@@ -148,7 +148,7 @@ const clientOf = (host: () => Host) => {
     path: Path,
     options: RequestOptions = {},
   ): Promise<TestAnswer<BodyAt<Method, Path>>> => send(`${host().baseUrl}${path}`, method, options);
-  /** A control route; throws unless the call succeeds. */
+  /** Calls a control route. @throws unless the call succeeds */
   const control = async (method: string, path: string, body?: unknown): Promise<ParsedJson> => {
     const answer = await request(method, `/_local${path}`, body === undefined ? {} : { body });
     if (answer.status < 300) return answer.body;
@@ -228,7 +228,7 @@ const send = async (url: string, method: string, options: RequestOptions): Promi
 };
 
 /**
- * Another caller than the test itself, by address. 203.0.113.7 calls as 127.0.113.7, since the host listens on
+ * A caller with another address than the test itself. 203.0.113.7 calls as 127.0.113.7, because the host listens on
  * loopback.
  */
 export const from = (ip: string): RequestOptions => ({ address: ip.replace(/^\d+/, '127') });

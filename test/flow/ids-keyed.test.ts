@@ -102,7 +102,7 @@ describe('a stranger who knows the inputs of an id', () => {
   });
 });
 
-/** Every route whose Idempotency-Key creates a record with a keyed id. */
+/** Creates a record by every route whose Idempotency-Key determines the new id. @returns the ids */
 const createdUnder = async (service: TestHost, idempotencyKey: string): Promise<Readonly<Record<string, string>>> => {
   const user = await signIn(service, { email: 'keyed@example.com', user_id: 'user_keyed' });
   const root = await signIn(service, { email: 'root@example.com', user_id: 'user_root', is_admin: true });
@@ -150,7 +150,7 @@ describe('the ids of equal Idempotency-Keys', () => {
     return result;
   };
 
-  test('differ between two deployments, also if both have the same guest token secret', async () => {
+  test('differ between two deployments, even if both have the same guest token secret', async () => {
     const [one, other] = [await on({}, (it) => createdUnder(it, KEY)), await on({}, (it) => createdUnder(it, KEY))];
     for (const [name, id] of Object.entries(one)) expect(id, name).not.toBe(other[name]);
   });
@@ -162,7 +162,7 @@ describe('the ids of equal Idempotency-Keys', () => {
     expect(again).toEqual(first);
   });
 
-  test('are the same in two deployments that the operator gives the same ID_SECRET', async () => {
+  test('are the same in two deployments with the same ID_SECRET', async () => {
     const env = { ID_SECRET: 'an id secret that an operator gives to both' };
     const [one, other] = [
       await on({ env }, (it) => createdUnder(it, KEY)),

@@ -42,7 +42,7 @@ interface Importing {
   readonly fields?: ForeignFields;
 }
 
-/** Expects the table's outcomes in a dry run and a run. A second run knows the stored records. */
+/** Expects the outcomes of FOREIGN_KINDS in a dry run and a run. In a second run, all stored records are known. */
 export const expectKindsImported = async (service: TestHost, count: number): Promise<void> => {
   const all = await makeForeigners(service, count);
   const who = await importer(service);

@@ -6,7 +6,7 @@ import { expectKindsImported } from './imported-kinds.ts';
 const service = withHost({ frozen: true });
 
 describe('an import of many kinds of customers', () => {
-  test('returns the same in a dry run and a run, and reports all records as known in a second run', async () => {
+  test('has the same outcomes in a dry run and a run, and a second run knows all adopted records', async () => {
     await expectKindsImported(service, 12);
   }, 60_000);
 });

@@ -72,7 +72,7 @@ describe('an import of customers at Stripe', () => {
     ]);
   });
 
-  test('lets the owner pay with an old card', async () => {
+  test('lets the owner pay with a card from before PaymentMethods', async () => {
     const who = await importer(service);
     const user = await signIn(service);
     const { customers } = await foreign(service, {
@@ -101,7 +101,7 @@ describe('an import of customers at Stripe', () => {
     });
   });
 
-  test('refuses rows without a customer or an owner, and a customer of another owner', async () => {
+  test('refuses an unknown customer, an unknown owner, and a customer of another owner', async () => {
     const who = await importer(service);
     const [user, other] = [await signIn(service), await signIn(service)];
     const { customers } = await foreign(service, {
@@ -142,7 +142,7 @@ describe('an import of customers at Stripe', () => {
     expect(body.status).toBe(400);
   });
 
-  test('keeps one guest_id per guest in a repeated import', async () => {
+  test('recognizes a guest’s records in a repeated import', async () => {
     const who = await importer(service);
     const { customers } = await foreign(service, { customers: [{ payment_methods: [CARD] }] });
     const row = { provider_customer_id: customers[0]?.id, owner: 'guest:Gus@Example.com' };

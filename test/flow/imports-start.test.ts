@@ -5,7 +5,7 @@ import { type ForeignFields, foreign, importedOutcomes, importer, tryImport } fr
 import { withHost } from './host.ts';
 import { plan } from './plan-changes.ts';
 
-/** Subscriptions of another biller, which the service bills after the paid time. */
+/** Subscriptions of another biller. The service bills them after the end of the paid time. */
 const service = withHost({ frozen: true });
 
 const DAY = 86_400;
@@ -107,7 +107,7 @@ describe('a subscription of another biller', () => {
     expect(await change('period_end')).toMatchObject({ status: 200 });
   });
 
-  test('is refused before any row if its product is unknown', async () => {
+  test('fails the whole request if its product is unknown', async () => {
     const [who, user] = [await importer(service), await newUser()];
     const row = await rowAt('provider_a', 'pm_card_visa', user, { product_id: 'no-such' });
     expect(await tryImport(service, who, [row])).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });

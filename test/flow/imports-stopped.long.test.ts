@@ -109,7 +109,7 @@ describe('an import during a change at Stripe', () => {
         await service.settle();
         const charges = await chargesOf(prepared);
         const paid = (await paymentsOf(prepared)).filter(({ status }) => status === 'succeeded');
-        // A charge before the read opened the current period, and has no payment here.
+        // A charge that Stripe made before the import's read opened the current period, and has no payment here.
         const opening = await openingOf(prepared);
         expect({ name, charges: charges.length }).toEqual({ name, charges: 1 });
         expect({ name, known: paid.length + (opening === charges[0]?.payment_intent ? 1 : 0) }).toEqual({
@@ -184,7 +184,7 @@ describe('an import during a change at Stripe', () => {
       await expectDeclinedOnce('import just after', after);
       const watched = await prepareDeclining();
       const all = await watch(() => run(watched));
-      // Later calls store the events of the mark at Stripe, in any number.
+      // Later calls process the events about the new metadata at Stripe, and their number varies.
       const calls = all.slice(0, all.lastIndexOf('POST /v1/subscriptions/:id') + 1);
       for (const call of calls.keys()) {
         const name = `${call + 1} ${calls[call]}`;

@@ -158,7 +158,7 @@ describe('an imported subscription', () => {
     expect((await paymentsOf(made)).map(({ status }) => status)).toEqual(['succeeded']);
   });
 
-  test('stays in its trial, and its tier waits for the first payment', async () => {
+  test('stays in its trial, and is charged after the trial', async () => {
     const trialEnd = new Date(service.now() + 5 * DAY * 1_000).toISOString();
     const made = await adopt({ trial_end: trialEnd });
     expect(await readOf(made)).toMatchObject({ status: 'trialing' });
@@ -168,7 +168,7 @@ describe('an imported subscription', () => {
     expect((await paymentsOf(made)).map(({ total_cents }) => total_cents)).toEqual([2_900]);
   });
 
-  test.each(['error_500', 'reset'])('gets its metadata from due work if Stripe fails at first (%s)', async (action) => {
+  test.each(['error_500', 'reset'])('gets its metadata at Stripe from due work after a fault (%s)', async (action) => {
     await service.fault({
       ...{ provider: 'provider_a', method: 'POST', path: '/v1/subscriptions/' },
       times: 9,
@@ -196,7 +196,7 @@ describe('an imported subscription', () => {
     ['incomplete', { status: 'incomplete' }],
     ['interval', { items: [{ unit_amount: 9_900, interval: 'day', interval_count: 365 }] }],
     ['discount_ends', { coupon: { percent_off: 10, duration: 'once' } }],
-  ])('stays unchanged at Stripe, with the reason %s', async (reason, subscription) => {
+  ])('is not adopted and stays unchanged at Stripe, with the reason %s', async (reason, subscription) => {
     const made = await adopt(subscription);
     expect(importedOutcomes(made.answer)[0]).toEqual([
       'customer adopted',

@@ -27,7 +27,7 @@ const service = withHost({ frozen: true, env: PATIENT });
 
 const seconds = (): number => Math.floor(service.now() / 1_000);
 
-/** An unconfirmed payment, its user, and its state after an event. */
+/** Creates an unconfirmed payment. `sendEvent` sends an event about the payment, and returns its new state. */
 const unconfirmed = async (fields = {}) => {
   const user = await signIn(service);
   const payment = await createIntent(service, user, fields);
@@ -40,7 +40,7 @@ const unconfirmed = async (fields = {}) => {
   return { user, payment, sendEvent };
 };
 
-/** The log holds exactly these outcomes of a payment's events, in any order. */
+/** Expects that the log holds exactly these outcomes of a payment's events, in any order. */
 const expectOutcomes = async (paymentId: string, expected: readonly unknown[]): Promise<void> => {
   const logged = (await logEntriesOf(service, paymentId)).map(({ status, response }) => [
     status,
@@ -214,7 +214,7 @@ describe('an inbound event of an unrelated type about an unrelated object', () =
   });
 
   test.each([
-    ['no event', '{"hello":"world"}'],
+    ['not an event', '{"hello":"world"}'],
     ['an event without an id', '{"type":"balance.available","created":1,"data":{"object":{}}}'],
     [
       'a payment’s event without the payment',
@@ -227,8 +227,8 @@ describe('an inbound event of an unrelated type about an unrelated object', () =
 
 describe('an inbound event with unusual content', () => {
   test.each([
-    ['a name of a class', '"constructor":{"name":"Set"}'],
-    ['numbers that no table keeps', '"a":1e300,"b":12345678901234567890,"c":1e-200'],
+    ['a field named constructor', '"constructor":{"name":"Set"}'],
+    ['numbers that the table cannot store', '"a":1e300,"b":12345678901234567890,"c":1e-200'],
     ['a lone surrogate', '"a":"\\ud800","\\ud800":1'],
     ['deep nesting', `"a":${'['.repeat(3_000)}${']'.repeat(3_000)}`],
   ])('is applied and logged (%s)', async (_what, content) => {

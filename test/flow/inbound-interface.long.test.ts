@@ -207,10 +207,10 @@ describe('the recovery of a past-due subscription in the interface’s shape', (
   const active = { status: 'active' };
 
   test.each([
-    ['its status first', ['subscription.updated', 'invoice.payment_succeeded']],
-    ['its money first', ['invoice.payment_succeeded', 'subscription.updated']],
-    ['its money only', ['invoice.payment_succeeded']],
-    ['its status twice', ['subscription.updated', 'subscription.updated']],
+    ['the status event first', ['subscription.updated', 'invoice.payment_succeeded']],
+    ['the payment event first', ['invoice.payment_succeeded', 'subscription.updated']],
+    ['the payment event only', ['invoice.payment_succeeded']],
+    ['the status event twice', ['subscription.updated', 'subscription.updated']],
   ])('is published once (%s)', async (_, types) => {
     const site = await made({ total_cents: 1_900, subtotal_cents: 1_900 });
     const invoice = nextInvoice(site.subscription);

@@ -31,7 +31,7 @@ describe('an event whose processing stops at any call', () => {
       await service.settle();
       const status = await losing({ call: call + 1, executed }, () => sendEvent(payment));
       expect({ name, status }).toEqual({ name, status: call === 0 ? 503 : 200 });
-      // The provider resends an event that was not stored; the service retries a stored one itself.
+      // The provider resends an event that was not stored. The service itself retries a stored event.
       if (call === 0) expect(await sendEvent(payment)).toBe(200);
       cases.push({ name, payment });
     };

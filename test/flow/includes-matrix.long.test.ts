@@ -148,8 +148,10 @@ const PRODUCT_QUANTITIES = ['min_quantity', 'max_quantity'];
 const PRODUCT_TERMS = ['billing_interval', 'interval_multiplier', 'trial_days', 'is_active', ...PRODUCT_QUANTITIES];
 const BUYERS_PRODUCT = ['id', 'name', 'description', ...PRODUCT_PRICES, ...PRODUCT_TERMS];
 
-/** A reference record as platform admins see it; undefined if it does not exist. */
-/** An include never names the admin who last replaced the record. */
+/**
+ * A project or product as platform admins see it; undefined if it does not exist. An include never names the admin of
+ * the last change, so this admin is left out.
+ */
 const reference = async (kind: 'projects' | 'products', id: string) => {
   const found = await direct(`/admin/${kind}/${id}`, 'platform admin');
   if (found === undefined) return undefined;

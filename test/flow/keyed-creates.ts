@@ -14,11 +14,11 @@ interface CreateKind {
   readonly body: (fields?: Readonly<Record<string, unknown>>) => ParsedJson;
   /** A field of the body that a later request may change. */
   readonly field: string;
-  /** The path of that change. */
+  /** The path of a request that changes the record. */
   readonly changePath: (id: string) => string;
   /** The key of the record's item; undefined if the record cannot be deleted. */
   readonly item?: { readonly pk: string; readonly sk: string };
-  /** Parts of the paths of its calls at Stripe. */
+  /** Parts of the paths of the create's calls to Stripe. */
   readonly calls: readonly string[];
   /** The retry delay, in seconds, of a concurrent request under the same key. */
   readonly retryAfter: string;
@@ -28,7 +28,7 @@ interface CreateKind {
   readonly listed: (service: TestHost, user: User) => Promise<readonly string[]>;
   /** How many objects the provider has made for the record. */
   readonly made: (service: TestHost, record: ParsedJson) => Promise<number>;
-  /** The names of its creation events; undefined if a creation publishes none. */
+  /** The names of the record's creation events; undefined if a creation publishes no event. */
   readonly events?: (service: TestHost, id: string) => Promise<readonly string[]>;
 }
 

@@ -3,7 +3,7 @@ import { methodBody } from '../builders/payer.ts';
 import { withHost } from './host.ts';
 import { asMerchant, createKey, newAdmin } from './keys.ts';
 
-/** The default of KEY_DECLINES_PER_HOUR. */
+/** A host with the default of KEY_DECLINES_PER_HOUR, 300. */
 const service = withHost({ frozen: true, env: { RATE_LIMITS: 'on' } });
 
 test('a service key gets 429 after 300 guest declines in an hour', async () => {

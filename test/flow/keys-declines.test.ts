@@ -39,7 +39,7 @@ const statusesOf = async (count: number, ask: () => Promise<TestAnswer>): Promis
 const alarms = (): number => lines.filter((line) => line.includes('key declines limited')).length;
 
 describe('declines behind a service key', () => {
-  /** Empties every window. */
+  /** Moves the clock until every window is empty. */
   beforeEach(async () => {
     await service.moveTo(new Date(Math.ceil((service.now() + HOUR_MS) / HOUR_MS) * HOUR_MS).toISOString());
     lines.length = 0;
@@ -51,7 +51,7 @@ describe('declines behind a service key', () => {
     }
   });
 
-  test('stop at the hourly limit across guests, with an alarm, and continue as the hour slides', async () => {
+  test('stop at the hourly limit across guests, with an alarm, and continue as the window slides', async () => {
     const [key, other] = [await newKey(), await newKey()];
     expect(await statusesOf(40, () => saveAsGuest(asMerchant(key)))).toEqual({ 402: 30, 429: 10 });
     expect(alarms()).toBe(10);

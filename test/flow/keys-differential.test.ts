@@ -27,7 +27,7 @@ const OUR_ID = /\b(pay|pmt|addr|cust|subs|ref|org|mem|mbr|gst)_[0-9a-f]{24}\b/g;
 const PROVIDER_ID = /\b(pi|pm|cus|sub|ch|py|seti|in|re)_[A-Za-z0-9_]{6,}\b/g;
 const TIME = /\b\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
-/** Ids become numbers in the order of their appearance. */
+/** Numbers the ids in the order of their appearance, and hides times and actors. Removes request ids and cursors. */
 const withoutChance = () => {
   const names = new Map<string, string>();
   const nameOf = (id: string, kind: string): string => {
@@ -50,7 +50,7 @@ const withoutChance = () => {
   return plain;
 };
 
-/** Sorts the provider's events of the same time by their ids. */
+/** Removes the provider's events from a timeline. */
 const withoutEvents = (body: ParsedJson) =>
   Array.isArray(body?.data)
     ? { ...body, data: body.data.filter(({ kind }: ParsedJson) => kind !== 'provider_event') }
@@ -188,7 +188,7 @@ describe('a service key that acts for a user', () => {
     expect(byKey.map(ofKey)).toEqual(bySession.map(ofSession));
   });
 
-  test('gets successes and failures on each kind of record', () => {
+  test('gets every expected status of success and failure, and no server error', () => {
     const statuses = new Set(bySession.map(({ status }) => status));
     expect([...statuses].sort()).toEqual([200, 201, 204, 400, 402, 403, 404, 409, 422]);
     expect(bySession.filter(({ status }) => status >= 500)).toEqual([]);

@@ -51,7 +51,7 @@ describe('the guest_id', () => {
 });
 
 describe('a key that acts for a guest', () => {
-  test('charges the saved card while the payer is absent, also a year later and from any network', async () => {
+  test('charges the saved card while the payer is absent, even 300 days later', async () => {
     const key = await newKey();
     const { method, options, guestId, email } = await savedGuest(key);
     await service.advance(300 * 86_400);
@@ -169,7 +169,7 @@ describe('a key that acts for a guest', () => {
     });
   });
 
-  test('has a right that neither a session nor a guest token has', async () => {
+  test('is the only way to act for a guest, because sessions and guest tokens are refused', async () => {
     const { guestId, method } = await savedGuest(await newKey());
     const headers = { 'x-act-for': `guest:${guestId}` };
     for (const options of [

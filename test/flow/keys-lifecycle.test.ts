@@ -18,7 +18,7 @@ import {
   useKey,
 } from './keys.ts';
 
-/** Service keys are created, shown, changed, rotated and ended by platform admins. */
+/** Platform admins create, list, change, rotate and revoke service keys. */
 const service = withHost({ frozen: true });
 
 const CACHE_SECONDS = 5;
@@ -80,7 +80,7 @@ describe('creating a service key', () => {
       { name: 'K', scopes: ['payments:read'], allowed_ips: Array(21).fill('10.0.0.0/8') },
       'allowed_ips',
     ],
-    ['no time', { name: 'K', scopes: ['payments:read'], expires_at: 'soon' }, 'expires_at'],
+    ['an invalid expiry time', { name: 'K', scopes: ['payments:read'], expires_at: 'soon' }, 'expires_at'],
   ])('is refused with %s', async (_, body, path) => {
     const { options } = await newAdmin(service);
     const answer = await service.post('/admin/keys', body, options);
@@ -211,7 +211,7 @@ describe('rotating a service key', () => {
     expect(await acceptedOf([first, second, third])).toEqual([true, true, true]);
   });
 
-  test('is refused under a used Idempotency-Key if its user is no longer a platform admin', async () => {
+  test('is refused under a used Idempotency-Key if the user is no longer a platform admin', async () => {
     const admin = await newAdmin(service);
     const { id } = await createKey(service, admin);
     const { options } = await signIn(service, { user_id: admin.userId });

@@ -10,8 +10,8 @@ import { type How, SCOPE_ROWS, type ScopeRow, STAFF_SCOPES } from './matrix/scop
 import type { CallerName, Column } from './matrix/tables.ts';
 
 /**
- * Every route × service keys without and with the scope, as the merchant and for a payer × the staff roles. A quick
- * test, long-tables.test.ts, notices a route without a row.
+ * Every route × every caller: each staff role, and service keys with and without the scope, as the merchant and for a
+ * payer. A quick test, long-tables.test.ts, notices a route without a row.
  */
 interface Row extends ScopeRow {
   readonly route: MatrixRoute;
@@ -23,14 +23,14 @@ const ROWS: readonly Row[] = SCOPE_ROWS.map((row) => {
   return { ...row, route };
 });
 
-/** The merchant's scope for reading the record in the path. */
+/** The scope that the merchant needs to read the record in the path. */
 const readScopeOf = ({ path }: Row): string => {
   if (/^\/(payments|refunds)/.test(path)) return 'payments:read';
   if (/^\/(subscriptions|memberships)/.test(path)) return 'subscriptions:read';
   return path.startsWith('/webhooks') ? 'webhooks:read' : 'customers:read';
 };
 
-/** True if the route is asked about the caller's own records, or about none. */
+/** True if the request concerns the caller's own records, or no record. */
 const isOfCaller = ({ how }: Row): boolean => ['create', 'list', 'ask', 'open'].includes(how);
 const namesNoOwner = ({ how }: Row): boolean => how === 'ask' || how === 'open';
 const isOfOrganizations = ({ path }: Row): boolean => path.startsWith('/organizations');
@@ -235,7 +235,7 @@ const expectedOfStaff = (row: Row, role: string): Expected => {
   return refusalOfStaff(row, may(readScopeOf(row)));
 };
 
-/** Staff get the missing scope if their role may read the record, else the response to a user. */
+/** The refusal names the missing scope if the role may read the record. Otherwise it is the refusal of a user. */
 const refusalOfStaff = (row: Row, reads: boolean): Expected => {
   if (row.how === 'get') return foreign(row);
   if (reads) return scopeRequired(row.merchant ?? row.payer);
@@ -318,7 +318,7 @@ describe('the matrix of scopes', () => {
 
   test('denies every request without the scope or the right, and changes nothing', async () => {
     const denied = ROWS.flatMap(cellsOf).filter(({ expected }) => expected !== 'ok');
-    // Named records are created first, so only the tested requests could change the table.
+    // `ask` creates the records that a request names. It runs first, so only the tested requests can change the table.
     for (const cell of denied) await askOf(cell);
     await service.settle();
     const before = await tableNow();

@@ -59,7 +59,7 @@ describe('an off_session confirmation', () => {
     }
   });
 
-  test('charges like any other confirmation in a session', async () => {
+  test('charges in a session like any other confirmation', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { payment_method_id: VISA });
     const confirmed = await confirm(service, payment.id, { ...user.options, body: OFF_SESSION });

@@ -82,7 +82,7 @@ describe('a service key that acts for a user', () => {
     expect(await service.get('/admin/payments', options)).toMatchObject(NO_RIGHT);
   });
 
-  test('never lends one payer’s method to another', async () => {
+  test('never lends one payer’s method to another payer', async () => {
     const [ann, ben] = [await signIn(service), await signIn(service)];
     const key = await createKey(service, await newAdmin(service));
     const method = await saveMethod(service, forUser(key, ann));
@@ -179,7 +179,7 @@ describe('a service key that acts for an organization', () => {
     expect(ofMerchant).toMatchObject({ body: { user_context } });
   });
 
-  test('lists memberships only for an entity in the request, because it has no user', async () => {
+  test('lists memberships only if the request names an entity, because the key has no user', async () => {
     const acme = await company(service);
     const options = forOrganization(await createKey(service, await newAdmin(service)), acme.id);
     expect(await service.get('/memberships', options)).toMatchObject({
@@ -246,7 +246,7 @@ describe('a service key that acts for an organization', () => {
 });
 
 describe('a service key that acts for a deleted organization', () => {
-  test('can no longer write, and can no longer read after 5 s', async () => {
+  test('loses write access immediately, and read access within 5 s', async () => {
     const acme = await company(service);
     const options = forOrganization(await createKey(service, await newAdmin(service)), acme.id);
     const { body: payment } = await service.post('/payments/intents', paidIntentBody(), options);
@@ -410,7 +410,7 @@ describe('X-Act-For', () => {
   type Route = (typeof ASKED)[number];
   type Sender = readonly [who: string, options: RequestOptions];
 
-  /** A guest token is no credential on routes for sessions only. */
+  /** The status of the refusal. A guest token is no credential on routes for sessions only. */
   const expectedOf = ({ auth }: Route, who: string): number => {
     const takesGuests = auth === 'session-or-guest' || auth === 'session-or-token';
     return who === 'no credential' || (who === 'a guest token' && !takesGuests) ? 401 : 403;
@@ -423,7 +423,7 @@ describe('X-Act-For', () => {
     return takesGuestData ? [...all, ['guest_data', { body: bodyOf(body, true) }]] : all;
   };
 
-  test('has no effect for a session, a guest or a caller without a credential, on every route', async () => {
+  test('is refused from a session, a guest or a caller without a credential, on every route', async () => {
     const [user, admin] = [await signIn(service), await newAdmin(service)];
     const support = await signIn(service, { staff_role: 'support' });
     const guest = await guestWithMethod(service, 'gina@example.com');

@@ -45,7 +45,7 @@ describe('the reads of a request by key', () => {
     ['POST', '/addresses', { country: 'US', is_partial: true, type: 'billing' }],
   ] as const;
 
-  test.each(ROUTES)('are at most one more than by session: %s %s', async (method, path, body) => {
+  test.each(ROUTES)('are one more than by session at first, and then no more: %s %s', async (method, path, body) => {
     const user = await signIn(service);
     const key = await createKey(service, await newAdmin(service));
     const payment = await createIntent(service, user);

@@ -171,7 +171,7 @@ describe('a key with allowed addresses', () => {
 describe('an outage of the identity service', () => {
   const service = withHost({ frozen: true });
 
-  test('does not affect keys, and gives uncached sessions 503', async () => {
+  test('does not affect keys, but uncached sessions and uncached users of a key get 503', async () => {
     const admin = await newAdmin(service);
     const key = await createKey(service, admin);
     const user = await signIn(service);
@@ -198,7 +198,7 @@ describe('an outage of the identity service', () => {
 describe('rate limits', () => {
   const service = withHost({ frozen: true, env: { RATE_LIMITS: 'on' } });
 
-  /** Empties every window. */
+  /** Moves the clock until every window is empty. */
   const newWindow = () =>
     service.moveTo(new Date(Math.ceil((service.now() + HOUR_MS) / HOUR_MS) * HOUR_MS).toISOString());
 
@@ -236,7 +236,7 @@ describe('rate limits', () => {
     }
   });
 
-  test('allow a key 600 requests per minute without a payer, and count its requests for a user apart', async () => {
+  test('allow a key 600 requests per minute without a payer, and count requests for a user separately', async () => {
     const admin = await newAdmin(service);
     const [key, other] = [await createKey(service, admin), await createKey(service, admin)];
     const user = await signIn(service);

@@ -5,7 +5,7 @@ import { createKey, newAdmin, rotateKey, shownKey, useKey } from './keys.ts';
 
 /**
  * The SDK repeats a write after a lost response. The condition then fails, because the first write took effect. Here
- * every write of a key is made twice, and the caller gets the second result.
+ * every put of a key is made twice, and the caller gets the second result.
  */
 const twice = (connection: Connection): Connection => ({
   ...connection,

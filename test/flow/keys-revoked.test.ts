@@ -13,7 +13,7 @@ const statusesOf = (answers: readonly { readonly status: number }[]): number[] =
 ];
 
 describe('the revocation of a key', () => {
-  test('fails all of 200 parallel requests five seconds later', async () => {
+  test('makes all of 200 parallel requests fail five seconds later', async () => {
     const admin = await newAdmin(service);
     const key = await createKey(service, admin);
     expect((await useKey(service, key)).status).toBe(200);
@@ -36,7 +36,7 @@ describe('the revocation of a key', () => {
     expect(await service.post(`/admin/keys/${key.id}/rotate`, {}, admin.options)).toMatchObject(refused);
   });
 
-  test('removes a single scope within five seconds', async () => {
+  test('can be limited to a single scope, and then takes effect within five seconds', async () => {
     const admin = await newAdmin(service);
     const key = await createKey(service, admin);
     expect((await useKey(service, key)).status).toBe(200);

@@ -19,8 +19,8 @@ import {
 } from './keys.ts';
 
 /**
- * The test sends the last parts of valid and invalid secrets to every route, in every place of a request. Then it
- * searches all stored, queued, logged, sent and returned data for them.
+ * The test sends valid and invalid secrets to every route, as the credential of a request. Then it searches all stored,
+ * queued, logged, sent and returned data for the last parts of these secrets.
  */
 const lines: string[] = [];
 /** Everything that a function received from a queue, the bus or the stream of the table. */

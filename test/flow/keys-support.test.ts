@@ -4,7 +4,7 @@ import { withHost } from './host.ts';
 import { asMerchant, createKey, newAdmin } from './keys.ts';
 import type { PaymentBody } from './routes.ts';
 
-/** Support refunds up to a limit per payment, also if several of them refund at the same time. */
+/** Support may refund up to a limit per payment, even if several support users refund at the same time. */
 const LIMITS = { USD: 10_000, EUR: 5_000 };
 const service = withHost({
   frozen: true,
@@ -29,7 +29,7 @@ const beyond = (limit_cents: number) => ({
 
 const PARALLEL = 50;
 
-describe('refunds of support', () => {
+describe('refunds by support', () => {
   test('never exceed the limit of one payment in 50 parallel tries by several people', async () => {
     const payer = await signIn(service);
     const payment = await paid(payer);

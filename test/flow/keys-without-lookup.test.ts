@@ -55,7 +55,7 @@ describe('the service without an identity service', () => {
     },
   );
 
-  test('lets a key subscribe a user without an e-mail address, also off session', async () => {
+  test('lets a key subscribe a user without an e-mail address, and charge the user off session', async () => {
     const key = await keyOfAdmin();
     const options = forSaid(key, 'user-without-mail');
     const { names } = await payer(service, options);
@@ -70,7 +70,7 @@ describe('the service without an identity service', () => {
     expect(charged).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
-  test('matches by id the user of a token with the user named by a key', async () => {
+  test('treats the user of a token and the user of a key as one user if their ids are equal', async () => {
     const key = await keyOfAdmin();
     const user = await signIn(service, { user_id: 'shop-user-1' });
     const made = await service.post('/payments/intents', intentBody(), forSaid(key, 'shop-user-1'));

@@ -7,7 +7,7 @@ import type { TestHost } from './host.ts';
 /** Steps of tests that compare the facts of a payment with the provider's ledger. */
 export type PaidWith = readonly [provider: string, method: string];
 
-/** The payment of the user after one attempt, as the user reads it. */
+/** Creates and confirms a payment of the user. @returns the payment as the user reads it */
 export const attemptWith = async (
   service: TestHost,
   user: User,
@@ -50,7 +50,7 @@ export const untilFactsRead = async (service: TestHost): Promise<void> => {
   await service.settle();
 };
 
-/** Expects the ledger's method and fee. @returns the payment as the platform admin reads it */
+/** Expects the payment to show the ledger's method and fee. @returns the payment as the platform admin reads it */
 export const expectFactsOfLedger = async (service: TestHost, admin: User, id: string) => {
   const payment = await read(service, id, admin.options);
   const { fee } = await chargeOf(service, id);

@@ -195,7 +195,7 @@ describe('a plan change on a lent method', () => {
     expect(await read(one)).toMatchObject({ scheduled_change: { total_cents: 1_500 } });
   });
 
-  test('is allowed to another admin with their own method set', async () => {
+  test('is allowed to another admin after the admin sets their own method', async () => {
     const one = await lent();
     const { acme, id } = one;
     const card = await saveMethod(service, acme.admin.options, { organization_id: null });

@@ -61,10 +61,10 @@ const created = async (answer: Promise<TestAnswer>): Promise<void> => {
   expect({ status, body }).toMatchObject({ status: 201 });
 };
 
-/** The stream has delivered nothing when these lists are read, because no test waits for it. */
+/** Tests that totals count every create. No test waits for the stream, so the totals must not depend on the stream. */
 const countsEveryCreate = (name: string, open: () => Promise<Listed>): void => {
   describe(name, () => {
-    test('the list of payments counts each of 100 creates immediately', async () => {
+    test('counts each of 100 creates immediately', async () => {
       const { create, paths, options } = await open();
       for (let number = 1; number <= MADE; number += 1) {
         await created(create(number));
@@ -73,7 +73,7 @@ const countsEveryCreate = (name: string, open: () => Promise<Listed>): void => {
       for (const path of paths) await expectTotal(path, options, MADE);
     });
 
-    test('the list of payments counts 100 concurrent creates, and never shows more than it counts', async () => {
+    test('counts 100 concurrent creates, and never shows more records than it counts', async () => {
       const { create, paths, options } = await open();
       // The session is cached here, so the identity service does not get 100 concurrent requests.
       await created(create(0));
@@ -288,7 +288,7 @@ describe('the total of a list with more than 1,000 records', () => {
     }
   });
 
-  /** The total, checked against the page. It must be exact, or marked as an estimate and not below the page. */
+  /** Expects an exact total, or an estimate that is not below the page. @returns true if the total is exact */
   const totalOf = async (query: string, offset: number, count: number): Promise<boolean> => {
     const answer = await listOf(`/payments?${query}`, user.options);
     const { count: items, isExact } = shown(answer);

@@ -2,7 +2,7 @@ import type { Catalogue } from '../../infra/local/host/assemble.ts';
 import type { Handler } from '../../infra/local/machine/invoke.ts';
 import type { QueueTrigger, ScheduleTrigger, StreamTrigger } from '../../shared/platform/trigger.ts';
 
-/** Made-up routes, one queue, a stream consumer and a schedule, for tests of the host itself. */
+/** Made-up routes, a queue, stream consumers and schedules, for tests of the host itself. */
 export interface FakeCatalogue extends Catalogue {
   /** The function id and event of every call so far. */
   readonly calls: { readonly id: string; readonly event: unknown }[];

@@ -80,14 +80,14 @@ const freshHost = async (options: { env?: Record<string, string>; dataDir?: stri
   return { service, catalogue };
 };
 
-/** Moves to the next whole hour. */
+/** Moves the clock to the next whole hour. @returns this hour, epoch ms */
 const nextHour = async (service: TestHost): Promise<number> => {
   const hour = Math.ceil(service.now() / HOUR_MS) * HOUR_MS;
   await service.moveTo(new Date(hour).toISOString());
   return hour;
 };
 
-/** A raw request of a simple client. */
+/** Sends a request as raw text. @returns the response as raw text */
 const rawRequest = (baseUrl: string, text: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(baseUrl);
@@ -139,7 +139,7 @@ describe('the gateway', () => {
     expect(answer).toContain('"x-many":"a,b"');
   });
 
-  test('prefers the literal segment, and decodes parameters', async () => {
+  test('prefers a literal path segment to a parameter, and decodes parameters', async () => {
     expect((await service.get('/items/special')).body.routeKey).toBe('GET /items/special');
     const { body } = await service.get('/items/a%2Fb%40c/parts/7');
     expect(body.routeKey).toBe('GET /items/{id}/parts/{part_id}');
@@ -157,7 +157,7 @@ describe('the gateway', () => {
     expect(Buffer.from(body.body, encoded ? 'base64' : 'utf8').toString('utf8')).toBe('a=1');
   });
 
-  test('reads the caller’s address from the socket and ignores X-Forwarded-For', async () => {
+  test('reads the caller’s address from the socket, and appends the address to X-Forwarded-For', async () => {
     const headers = { 'X-Forwarded-For': '203.0.113.9, 10.0.0.1' };
     const { body } = await service.get('/items/1', { headers });
     expect(body.requestContext.http.sourceIp).toBe('127.0.0.1');
@@ -308,7 +308,7 @@ describe('a web page of another origin', () => {
     expect(await ask('GET /items/1', plain)).toBe(200);
   });
 
-  test('does not block the host’s own pages and programs', async () => {
+  test('is not confused with the host’s own pages and programs', async () => {
     const origin = `http://127.0.0.1:${port()}`;
     const headers = { ...own(), origin, 'sec-fetch-site': 'same-origin' };
     expect(await ask('POST /_local/sessions', headers, NEW_SESSION)).toBe(201);
@@ -335,7 +335,7 @@ describe('a web page of another origin', () => {
     }
   });
 
-  test('can call the simulated providers, as a shop page on this machine does', async () => {
+  test('can call the simulated providers if it is a shop page on this machine', async () => {
     const path = '/_local/providers/stripe/v1/payment_intents/pi_1/confirm';
     const Origin = 'http://localhost:4000';
     const asked = {
@@ -507,7 +507,7 @@ describe('the queues', () => {
     expect(allBodies(catalogue)).toHaveLength(2);
   });
 
-  test('hide a message for at most 12 hours after its receive', async () => {
+  test('hide a message for at most 12 hours after it is received', async () => {
     const { sqs, queueUrl } = clients(service);
     const QueueUrl = `${queueUrl}-dlq`;
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'later' }));
@@ -534,7 +534,7 @@ describe('the queues', () => {
     expect(allBodies(catalogue)).toEqual(['later']);
   });
 
-  test('call a function within its concurrency, with message groups in parallel', async () => {
+  test('call a function in parallel, up to its concurrency', async () => {
     let running = 0;
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => {
@@ -562,7 +562,7 @@ describe('the queues', () => {
     await expect(sqs.send(unknown)).rejects.toMatchObject({ name: 'QueueDoesNotExist' });
   });
 
-  test('can be read by other clients, like a dead-letter queue', async () => {
+  test('can be read by other clients, for example a dead-letter queue', async () => {
     const { sqs, queueUrl } = clients(service);
     const dlq = `${queueUrl}-dlq`;
     await sqs.send(new SendMessageCommand({ QueueUrl: dlq, MessageBody: 'dead' }));
@@ -595,7 +595,7 @@ describe('the bus', () => {
 });
 
 describe('the stream', () => {
-  test('delivers only the changes in its filter, in order', async () => {
+  test('delivers only the changes that match its filter, in order', async () => {
     const { service, catalogue } = await freshHost();
     const { dynamo, table } = clients(service);
     await put(service, 'one', { a: '1' });
@@ -824,7 +824,7 @@ describe('a restart on the same data', () => {
 });
 
 describe('a host that cannot start', () => {
-  test('prints the reason in one line', async () => {
+  test('fails with an error that names the reason', async () => {
     const dataDir = await temporaryFolder();
     const { service } = await freshHost({ dataDir });
     const { startHost } = await import('../../infra/local/host/host.ts');
@@ -838,7 +838,7 @@ describe('a host that cannot start', () => {
     });
   });
 
-  test('names a data folder with data of the former engine alone, and leaves the folder unchanged', async () => {
+  test('names a data folder with only the former engine’s data, and leaves the folder unchanged', async () => {
     const dataDir = await temporaryFolder();
     await writeFile(join(dataDir, 'dynamodb.db'), 'former');
     await expect(startTestHost({ dataDir, catalogue: fakeCatalogue() })).rejects.toThrow(

@@ -5,7 +5,7 @@ import { startHost } from '../../infra/local/host/host.ts';
 import { readHostSettings } from '../../infra/local/machine/environment.ts';
 import { startTestHost, withHost } from './host.ts';
 
-/** Another loopback address stands for the container's address. The test machine may bind only loopback. */
+/** A loopback address in place of the container's address, because a test machine may allow only loopback. */
 const ADDRESS = '127.0.0.2';
 
 const ask = async (baseUrl: string, path: string, headers: Record<string, string>, method = 'GET') => {
@@ -46,7 +46,7 @@ describe('a host with HOST and ALLOWED_HOSTS, as in a container', () => {
     },
   );
 
-  test('refuses pages of another origin at the control routes, also for an allowed name', async () => {
+  test('refuses pages of another origin at the control routes, even under an allowed name', async () => {
     const host = 'payments:3000';
     for (const origin of ['http://evil.test', 'http://shop.test', 'http://localhost:5173', 'null'])
       expect({ origin, ...(await at({ host, origin })) }).toMatchObject({ origin, status: 403 });

@@ -84,7 +84,7 @@ test.each<[string, string, () => Promise<unknown>]>([
   ['puts', 'PutItem', () => webDeps().table.put(SERVICE_KEY)],
   ['updates', 'UpdateItem', () => webDeps().table.update(SERVICE_KEY, { set: { scopes: ['refunds:write'] } })],
   ['deletes', 'DeleteItem', () => webDeps().table.remove(SERVICE_KEY)],
-  ['puts within a transaction', 'PutItem', () => webDeps().table.transact([{ put: KEY }, { put: SERVICE_KEY }])],
+  ['uses a transaction to put', 'PutItem', () => webDeps().table.transact([{ put: KEY }, { put: SERVICE_KEY }])],
 ])(
   'a function that %s a service key is refused without table:keys, even with all other rights',
   async (_, action, work) => {
@@ -130,7 +130,7 @@ test('a function with declared rights can use them', async () => {
   expect(result).toEqual([2, true, undefined]);
 });
 
-test('a function finds only the provider slots of its readable keys', async () => {
+test('a function finds only the provider slots whose keys it may read', async () => {
   const { result } = await run(['secrets:provider_b'], () =>
     Promise.all(
       (['provider_a', 'provider_b', 'provider_c', 'provider_d'] as const).map(
@@ -148,7 +148,7 @@ test.each<[readonly Right[], readonly [boolean, boolean]]>([
     ['signatures:provider_b', 'secrets:provider_b'],
     [false, false],
   ],
-])('a function with the rights %j can call provider_a, and verify its events: %j', async (uses, expected) => {
+])('a function with the rights %j can or cannot call provider_a and verify its events: %j', async (uses, expected) => {
   const { result } = await run(uses, async () => [
     (await moneyDeps().providers.find('provider_a')) !== undefined,
     (await receiverDeps().receivers.find('provider_a')) !== undefined,

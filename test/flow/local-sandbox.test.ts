@@ -4,7 +4,7 @@ import { startHost } from '../../infra/local/host/host.ts';
 import { slotMistakes, slotStates, takesDemoData, unusedKeys } from '../../infra/local/machine/slots.ts';
 import { startTestHost } from './host.ts';
 
-/** A server in place of a provider's sandbox, which records the requests. */
+/** Starts a server in place of a provider's sandbox. The server records each request, and declines it. */
 const sandbox = async () => {
   const asked: { readonly path: string; readonly authorization: string }[] = [];
   const server = createServer((message, response) => {

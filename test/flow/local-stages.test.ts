@@ -1,4 +1,4 @@
-/** @module The stage of a local host, which decides the defaults of its settings. */
+/** @module The stage of a local host decides the defaults of its settings. */
 import { describe, expect, test } from 'vitest';
 import { guestIntentBody } from '../builders/intent.ts';
 import { rawCardBody } from '../builders/payer.ts';

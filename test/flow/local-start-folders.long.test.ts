@@ -15,8 +15,8 @@ import {
   usedPort,
 } from './local-start.ts';
 
-describe('the data folder of npm start', () => {
-  test('recreates the demo data if the previous start was stopped while creating it', async () => {
+describe('npm start with a data folder', () => {
+  test('clears the unfinished demo data of a previous start that was stopped', async () => {
     const dataDir = await folder();
     const stopped = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
     await vi.waitFor(() => expect(stopped.output()).toContain('Making demo data'), { timeout: 60_000 });
@@ -83,7 +83,7 @@ describe('the data folder of npm start', () => {
     expect(again.output()).toMatch(/^Unfinished demo data of an earlier start were cleared\.$/m);
   });
 
-  test('empties a folder without its state file with --fresh', async () => {
+  test('empties a folder with --fresh, even if the folder’s state file is missing', async () => {
     const dataDir = await folder();
     const first = start({ DATA_DIR: dataDir });
     await listening(first);

@@ -56,7 +56,7 @@ describe('npm start', () => {
     expect(await ends(command)).toBe(0);
   });
 
-  test('ends with all processes, whichever process is killed', async () => {
+  test('ends with all its processes if either npm or the host is killed', async () => {
     const dataDir = await folder();
     for (const pidOf of [async (npm: number) => npm, onlyChildOf]) {
       const command = spawnedCommand('sh', ['-c', `PORT=0 DEMO_DATA=none DATA_DIR=${dataDir} exec npm start`]);
@@ -84,7 +84,7 @@ describe('npm start', () => {
     },
   );
 
-  test('is installed without the engine check of npm, even if the user’s settings are strict', async () => {
+  test('turns off npm’s engine check, even if the user’s settings turn it on', async () => {
     const strict = join(await folder(), 'npmrc');
     await writeFile(strict, 'engine-strict=true\nloglevel=warn\n');
     const settings = await inShell(
@@ -94,7 +94,7 @@ describe('npm start', () => {
     expect(settings).toContain('loglevel=error');
   });
 
-  test('says in one line that the Node of the machine is too old', async () => {
+  test('says in one line that the machine’s version of Node is too old', async () => {
     const older = join(await folder(), 'older.cjs');
     await writeFile(older, "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } });");
     const { start: script } = JSON.parse(await readFile(join(PROJECT_FOLDER, 'package.json'), 'utf8')).scripts;
@@ -108,7 +108,7 @@ describe('npm start', () => {
     );
   });
 
-  test('has the defaults of dev when started as dev, and names the variables that enable a target', async () => {
+  test('has the defaults of dev with STAGE=dev, and names the variables that enable a target', async () => {
     const dataDir = await folder();
     const target = { WEBHOOK_2_URL: 'http://127.0.0.1:9/' };
     const command = start({ DATA_DIR: dataDir, STAGE: 'dev', ...target });

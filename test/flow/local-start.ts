@@ -12,7 +12,7 @@ export const START = join(PROJECT_FOLDER, 'infra/local/start.ts');
 
 interface Command {
   readonly child: ChildProcess;
-  /** Its output so far. */
+  /** The command's standard output so far. */
   output(): string;
   errors(): string;
 }

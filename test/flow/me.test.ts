@@ -13,7 +13,7 @@ describe('GET /me', () => {
     return { user, data: body.data };
   };
 
-  test('shows a payer, who has no scope', async () => {
+  test('shows a payer with no scope', async () => {
     const { user, data } = await meOf({ email: 'Pat@example.com', organization_id: 'org_acme' });
     expect(data).toEqual({
       user_id: user.userId,

@@ -50,7 +50,7 @@ const activations = async (service: TestHost, id: string) =>
     .map(({ detail }) => detail.payload)
     .filter(({ data }) => data.subscription_id === id && data.membership_type_id === 'gold');
 
-/** Checks the tier repeatedly until after the last retry. */
+/** Expects that the tier is never active, at several times until after the last retry. */
 const expectNeverActive = async (service: TestHost, of: PlanHolder): Promise<void> => {
   for (const seconds of [0, 60, 3 * HOUR_SECONDS, DAY_SECONDS, 3 * DAY_SECONDS, 5 * DAY_SECONDS, 8 * DAY_SECONDS]) {
     await service.advance(seconds);
@@ -146,7 +146,7 @@ describe.each(PLAN_PLACES)('an unpaid tier at %s', (_, place) => {
     await expectNeverActive(service, of);
   });
 
-  test.each(OUTCOMES)("is not active after a trial's end whose charge is %s", async (outcome) => {
+  test.each(OUTCOMES)('is not active after the end of a trial if the charge is %s', async (outcome) => {
     const of = await subscribed(service, place, { product_id: await goldPlan(service, { trial_days: 7 }) });
     await failing(of, outcome);
     await untilPeriodEnds(of);
@@ -178,7 +178,7 @@ describe.each(PLAN_PLACES)('an unpaid tier at %s', (_, place) => {
     expect(await activations(service, of.id)).toHaveLength(1);
   });
 
-  test.each(OUTCOMES)('is pending after a scheduled change from a paid tier whose charge is %s', async (outcome) => {
+  test.each(OUTCOMES)('is pending after a scheduled change from a paid tier, if its charge is %s', async (outcome) => {
     const silver = await plan(service, 1_000, { metadata: { membership_type_id: 'silver' } });
     const of = await subscribed(service, place, { product_id: silver });
     await changeTo(service, of, { product_id: await goldPlan(service), when: 'period_end' });

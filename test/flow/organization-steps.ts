@@ -51,7 +51,7 @@ export const storedOrganizationOf = (items: readonly ParsedJson[], organizationI
   return { organization, members };
 };
 
-/** Invariants of an organization that has not been deleted. */
+/** Expects the invariants of an organization that has not been deleted. */
 export const expectSound = ({ organization, members }: ReturnType<typeof storedOrganizationOf>): void => {
   const owners = members.filter(({ role }) => role === 'owner').map(({ userId }) => userId);
   expect(owners).toEqual([organization.ownerUserId]);

@@ -25,7 +25,7 @@ const stoppable = withStops(PATIENT);
 const LAST_LOOK_SECONDS = 27 * HOUR_SECONDS;
 
 const scale = inject('scale');
-/** Each stopped run has 500 children to delete. */
+/** Each stopped run has 500 records of the organization to delete. */
 const STOPS = scale > 1 ? 20 : 5;
 const CHILDREN = 500 * STOPS;
 vi.setConfig({ testTimeout: 240_000 * scale });
@@ -112,7 +112,7 @@ const cardIn = (id: string) => ({
 describe('the deletion of an organization', () => {
   const part = (share: number): number => Math.round(CHILDREN * share);
 
-  test('leaves only its payments, despite thousands of children, many stops and late writers', async () => {
+  test('leaves only its payments, despite thousands of records, many stops and late writes', async () => {
     const { service, stopped } = stoppable();
     const [owner, biller] = [await newPerson(service), await newPerson(service)];
     const id = await newOrganization(service, owner);
@@ -220,7 +220,7 @@ describe('the deletion of an organization', () => {
     expect(await leftOf(service, id)).toEqual({ ORG: 1 });
   });
 
-  test('checks for late writes of admitted callers after a minute and after a day', async () => {
+  test('removes late writes by callers with an earlier access check, after a minute and after a day', async () => {
     const { service } = stoppable();
     const owner = await newPerson(service);
     const id = await newOrganization(service, owner);

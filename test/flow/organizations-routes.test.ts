@@ -73,7 +73,7 @@ describe('the creation of an organization', () => {
     expect(await service.post('/organizations', body, user.options)).toMatchObject(validation(path));
   });
 
-  test('creates one organization under one key, repeated or concurrent', async () => {
+  test('creates one organization under one key, even for repeated or concurrent requests', async () => {
     const user = await newPerson(service);
     const create = (name: string) => service.post('/organizations', { name }, { ...user.options, idempotencyKey: 'k' });
     const answers = await Promise.all(Array.from({ length: 20 }, () => create('Acme')));

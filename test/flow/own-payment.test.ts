@@ -22,7 +22,7 @@ const service = withHost({ frozen: true, env: OWN_BILLING });
 const ACTIONS = ['refund', 'capture', 'release', 'free price', 'no proration', 'downgrade now'] as const;
 type Action = (typeof ACTIONS)[number];
 
-/** The deciding staff roles for another's payment, by action. */
+/** The staff roles that may decide on another person's payment, by action. */
 const STAFF: Readonly<Record<Action, readonly DecidingParty[]>> = {
   refund: ['support', 'finance'],
   capture: ['finance', 'operations'],
@@ -116,7 +116,7 @@ describe('a key that another admin rotates', () => {
 describe('a decision of the merchant', () => {
   const rows = DECIDERS.flatMap((decider) => PAYING.map((payer) => ({ decider, payer })));
 
-  test.each(rows)('is refused to $decider exactly if the decider pays, with $payer as payer', async (row) => {
+  test.each(rows)('is refused to $decider as an own payment if the decider pays (payer: $payer)', async (row) => {
     const { decider, payer } = row;
     const observer = await newAdmin(service);
     const { person, options } = await deciding(service, decider);
@@ -164,7 +164,7 @@ describe('a merchant who pays', () => {
     }
   });
 
-  test('gains no right by their own key, and may change the product with it but not the price', async () => {
+  test('gains no right by their own key, and may change the product with the key but not the price', async () => {
     const admin = await newDecider(service, { is_admin: true });
     const key = await createKey(service, admin);
     const { subscription, refundable, released } = await paidBy(service, admin, 'the person');
@@ -182,7 +182,7 @@ describe('a merchant who pays', () => {
     expect(changed).toMatchObject({ status: 200, body: { product_id: dear, total_cents: 9_900 } });
   });
 
-  test('gets an error that another person of the merchant must decide', async () => {
+  test('gets an error saying that another person must decide', async () => {
     const { person, options } = await deciding(service, 'platform admin');
     const { refundable } = await paidBy(service, person, 'an organization with the person as a member');
     const { body } = await refund(service, refundable, options);

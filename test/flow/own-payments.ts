@@ -31,7 +31,7 @@ export interface DecidingPerson extends User {
 
 let people = 0;
 
-/** The e-mail address has capitals, because a guest's address is compared without case. */
+/** Signs in a person. The e-mail address has capitals, because a guest's address is compared without case. */
 export const newDecider = async (service: TestHost, fields: Fields = {}): Promise<DecidingPerson> => {
   people += 1;
   const email = `DecidingParty.${people}@Example.com`;
@@ -107,7 +107,7 @@ interface Deciding {
 
 const STAFF: readonly DecidingParty[] = ['finance', 'operations', 'support'];
 
-/** A new person of that role, with the request options of the decider. */
+/** Signs in a person with the role of the decider. @returns the person, and the decider's request options */
 export const deciding = async (service: TestHost, decider: DecidingParty): Promise<Deciding> => {
   const isStaff = STAFF.includes(decider);
   const person = await newDecider(service, isStaff ? { staff_role: decider } : { is_admin: true });

@@ -46,7 +46,7 @@ describe('a payment link', () => {
     expect(made?.detail.payload.data).toMatchObject({ payment_link_id: link.id });
   });
 
-  test('allows at most max_payments, and allows another once an unpaid payment is canceled', async () => {
+  test('starts at most max_payments payments, and another once an unpaid payment is canceled', async () => {
     const link = await createLink(service, { max_payments: 2 });
     const [paid, left] = [await startLink(service, link.token), await startLink(service, link.token)];
     expect(await pay(paid.body.token)).toMatchObject({ status: 200 });
@@ -149,7 +149,7 @@ describe('a payment link', () => {
     expect(await link.read()).toMatchObject({ payments: { open: 0, succeeded: 0 } });
   });
 
-  test('can be updated with its own read response, even if expired and its product is withdrawn', async () => {
+  test('accepts its own GET response as an update, even if the link is expired and its product is withdrawn', async () => {
     const admin = await signIn(service, { is_admin: true, expires_in: YEAR_SECONDS });
     const product = { name: 'Seat', total_cents: 700, currency: 'USD', max_quantity: 10 };
     const put = (fields: object) => service.put('/admin/products/seat', { ...product, ...fields }, admin.options);
@@ -171,7 +171,7 @@ describe('a payment link', () => {
     expect(await change({ expires_at: link.created_at })).toMatchObject({ body: { code: 'VALIDATION_ERROR' } });
   });
 
-  test('checks a discount code with only the link’s token', async () => {
+  test('lets its token check a discount code without another credential', async () => {
     await putCode(service, 'PEEK', { percent_bp: 1_000, max_redemptions: 1 });
     const link = await createLink(service);
     const payment = await startLink(service, link.token);
@@ -188,7 +188,7 @@ describe('a payment link', () => {
     expect(await check('')).toMatchObject({ status: 401 });
   });
 
-  test('requires a hard-to-guess Idempotency-Key', async () => {
+  test('starts a payment only with a hard-to-guess Idempotency-Key', async () => {
     const link = await createLink(service);
     const body = { email: 'a@example.com', name: 'A' };
     const without: ParsedJson = await service.post('/pay/start', body, withToken(link.token));

@@ -1,3 +1,5 @@
+/** @module Compares the counters of payment links with their payments. */
+
 import { describe, expect, test } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import type { Catalogue } from '../../infra/local/host/assemble.ts';
@@ -8,7 +10,6 @@ import { type TestHost, withHost } from './host.ts';
 import { createLink, startLink, withToken } from './pages.ts';
 import { withStops } from './stops.ts';
 
-/** Compares the counters of payment links with their payments. */
 const SLOTS = [
   ['Stripe', 'provider_a', 'pm_card_visa'],
   ['PayPal', 'provider_b', 'SIM-OK'],
@@ -22,7 +23,7 @@ const twice =
     return handler(event, context);
   };
 
-/** The projections get every stream batch twice. */
+/** Runs the projections twice for every stream batch. */
 const REPEATED: Catalogue = {
   endpoints,
   triggers,
@@ -32,7 +33,7 @@ const REPEATED: Catalogue = {
   },
 };
 
-/** The counts, computed from the payments. */
+/** The link's counts, computed from its payments. */
 const heldOf = async (service: TestHost, linkId: string) => {
   await service.settle();
   const held = (await itemsOf(service, 'PAY#')).filter(

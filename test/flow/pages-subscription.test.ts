@@ -110,7 +110,7 @@ describe.each(BILLERS)('the page of a subscription billed by %s', (_, env) => {
     expect(await readSubscription(service, who, id)).toMatchObject({ cancel_reason: null, cancel_comment: null });
   });
 
-  test('cancels a past-due subscription immediately, and can then no longer be opened', async () => {
+  test('cancels a past-due subscription immediately, and cannot be opened afterwards', async () => {
     const { who, id, token } = await pastDue();
     const canceled: ParsedJson = await service.post('/pay/cancel', {}, withToken(token));
     expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled' } });
@@ -132,7 +132,7 @@ describe.each(BILLERS)('the page of a subscription billed by %s', (_, env) => {
     expect(renewal).toMatchObject({ status: 'succeeded', payment_method_details: { card_brand: 'mastercard' } });
   });
 
-  test('charges the open payment of a past-due subscription once to the new card, which stays', async () => {
+  test('charges the open payment of a past-due subscription once to the new card, and keeps that card', async () => {
     const { who, id, token, renewal } = await pastDue();
     expect(await pageOf(service, token)).toMatchObject({
       status: 'past_due',

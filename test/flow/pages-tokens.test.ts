@@ -42,7 +42,7 @@ const BODIES: Readonly<Record<string, ParsedJson>> = {
   'pay.method': { provider_payment_method_token: 'pm_card_visa' },
 };
 
-/** Sends the smallest body of the route, with unknown record ids. */
+/** Calls the route with its smallest body and with unknown record ids. */
 const ask = ({ id, method, path, body }: (typeof documentedEndpoints)[number], headers: Record<string, string>) =>
   service.request(method, path.replaceAll(/\{[^}]+\}/g, 'unknown'), {
     headers: { ...headers, ...(id === 'pay.start' && { 'idempotency-key': 'the key of another kind' }) },
@@ -63,7 +63,7 @@ beforeAll(async () => {
 });
 
 describe('the token of a hosted page', () => {
-  test('works only on its own routes, and reveals nothing elsewhere', async () => {
+  test('works only on its own routes, and reveals nothing on other routes', async () => {
     const wrong: string[] = [];
     for (const endpoint of documentedEndpoints) {
       const wanted = endpoint.opens ? 404 : (await ask(endpoint, {})).status;
@@ -210,7 +210,7 @@ describe('the token of a hosted page', () => {
     }
   });
 
-  test('keeps a payment open beyond its first day, and then reads the secret from the provider once', async () => {
+  test('keeps a payment open beyond its first day, and then reads the client secret from the provider once', async () => {
     const { id } = await createIntent(service, await signIn(service));
     const token = await pageToken(service, id, { expires_in: 3 * DAY_SECONDS });
     const { client_secret: secret } = await pageOf(service, token);
@@ -291,7 +291,7 @@ describe('a payment through its hosted page', () => {
 });
 
 describe('a support agent', () => {
-  test('can create links and read, and is refused all other writes', async () => {
+  test('can create links and read records, but is refused all other writes', async () => {
     const support = await signIn(service, { staff_role: 'support' });
     const { id } = await createIntent(service, await signIn(service));
     const { id: subscription } = await subscribe(service, await subscriber(service));

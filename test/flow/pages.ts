@@ -1,10 +1,11 @@
+/** @module Helpers for tests of hosted pages. A refused call fails the test. */
+
 import { expect } from 'vitest';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { signIn } from './flow.ts';
 import type { TestHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Helpers for tests of hosted pages. A refused call fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The headers of a page's requests. */
@@ -44,7 +45,7 @@ export const createLink = async (service: TestHost, fields: Fields = {}) => {
 
 let starts = 0;
 
-/** Each start has another payer, unless a field overrides the payer. */
+/** Starts a payment from a link. Each start has another payer, unless `fields` override the payer. */
 export const startLink = (service: TestHost, token: string, fields: Fields = {}, key?: string): Promise<ParsedJson> => {
   starts += 1;
   return service.request('POST', '/pay/start', {

@@ -1,3 +1,5 @@
+/** @module Payment histories of a period that Stripe bills, with Stripe's coupons and balances. */
+
 import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import {
@@ -11,8 +13,6 @@ import {
   type Way,
 } from './paid-periods.ts';
 import { anotherMethod, patch, readSubscription } from './subscribers.ts';
-
-/** Payment histories of a period that Stripe bills, with Stripe's coupons and balances. */
 
 const dashboard = ({ service }: PeriodStage, { id }: Held, wish: object): Promise<unknown> =>
   service.control('POST', `/simulator/subscriptions/${id}`, { ...wish });
@@ -40,7 +40,7 @@ const newestInvoice = async ({ service }: PeriodStage, of: Held) => {
 interface Renewal {
   /** Runs before the renewal. */
   readonly first?: (stage: PeriodStage, of: Held) => Promise<unknown>;
-  /** The paid price of the period. */
+  /** The price paid for the period, before the refund. */
   readonly price: number;
   /** The amount refunded after the payment. */
   readonly back?: number;
@@ -61,7 +61,7 @@ const coupon = (fields: object) => (stage: PeriodStage, of: Held) => dashboard(s
 const HALF_FOREVER = coupon({ percent_off: 50, duration: 'forever' });
 const balance = (cents: number) => (stage: PeriodStage, of: Held) => setBalance(stage, of, cents);
 
-/** The card declines, and the account owner settles the open invoice. */
+/** The card declines, and then the account owner closes the open invoice by `action`. */
 const settledByHand = (name: string, { action, price }: { readonly action: string; readonly price: number }): Way => ({
   name,
   pay: async (stage, of) => {
@@ -80,34 +80,34 @@ const settledByHand = (name: string, { action, price }: { readonly action: strin
 export const WAYS_AT_STRIPE: readonly Way[] = [
   renewal('renewed', { price: MONTH }),
   renewal('renewed and refunded in part', { price: MONTH, back: 700 }),
-  renewal('free by a coupon of 100 %', { first: coupon({ percent_off: 100 }), price: 0 }),
-  renewal('free by a coupon of 100 % that stays', {
+  renewal('free because of a coupon of 100 % for one invoice', { first: coupon({ percent_off: 100 }), price: 0 }),
+  renewal('free because of a permanent coupon of 100 %', {
     ...{ first: coupon({ percent_off: 100, duration: 'forever' }), price: 0 },
   }),
-  renewal('half paid by a coupon for one invoice', { first: coupon({ percent_off: 50 }), price: 1_500 }),
-  renewal('half paid by a coupon that stays', { first: HALF_FOREVER, price: 1_500 }),
-  renewal('half paid by a coupon, and refunded in part', { first: HALF_FOREVER, price: 1_500, back: 600 }),
-  renewal('paid less an amount that stays', {
+  renewal('paid at half price with a coupon for one invoice', { first: coupon({ percent_off: 50 }), price: 1_500 }),
+  renewal('paid at half price with a permanent coupon', { first: HALF_FOREVER, price: 1_500 }),
+  renewal('paid at half price with a coupon, and refunded in part', { first: HALF_FOREVER, price: 1_500, back: 600 }),
+  renewal('paid at a price that a permanent coupon lowers by an amount', {
     first: coupon({ amount_off: 1_100, duration: 'forever' }),
     price: 1_900,
   }),
   renewal('paid from the payer’s balance', { first: balance(-5_000), price: MONTH, elsewhere: MONTH }),
   renewal('paid in part from the payer’s balance', { first: balance(-1_000), price: MONTH, elsewhere: 1_000 }),
-  renewal('paid in part from the balance, and the rest refunded', {
+  renewal('paid in part from the payer’s balance, and the rest refunded', {
     first: balance(-1_000),
     price: MONTH,
     back: 2_000,
   }),
-  renewal('paid with an older debt', { first: balance(500), price: MONTH }),
+  renewal('paid together with an older debt', { first: balance(500), price: MONTH }),
   {
-    name: 'paid in full, with a coupon put on since',
+    name: 'paid in full before a coupon was added',
     pay: async (stage, of) => {
       await HALF_FOREVER(stage, of);
       return { price: MONTH, payments: [] };
     },
   },
   {
-    name: 'half paid by a coupon, and lost',
+    name: 'paid at half price with a coupon, and lost in a dispute',
     pay: async (stage, of) => {
       await HALF_FOREVER(stage, of);
       await renewed(stage, of);
@@ -119,7 +119,7 @@ export const WAYS_AT_STRIPE: readonly Way[] = [
   settledByHand('voided', { action: 'void', price: 0 }),
   settledByHand('paid outside Stripe', { action: 'pay_out_of_band', price: MONTH }),
   {
-    name: 'renewed after a refund of the period before',
+    name: 'renewed after a refund of the previous period',
     pay: async (stage, of) => {
       await giveBack(stage, (await newestPayment(stage, of)).id);
       await stage.service.advance(DAY_SECONDS);

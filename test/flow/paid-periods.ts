@@ -1,3 +1,8 @@
+/**
+ * @module Payment histories of a period. Each history runs its steps, and returns the paid price and the amounts
+ * missing from it.
+ */
+
 import { expect } from 'vitest';
 import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
@@ -6,8 +11,6 @@ import { changeTo, type PlanHolder, type PlanPlace, plan, subscribed } from './p
 import { refund, signInAdmin } from './refunders.ts';
 import type { ParsedJson } from './routes.ts';
 import { paymentsOf, readSubscription } from './subscribers.ts';
-
-/** Payment histories of a period. Each runs its steps and returns the expected value of the period. */
 
 /** A payment of the period. */
 export interface PaymentOfPeriod {
@@ -18,10 +21,10 @@ export interface PaymentOfPeriod {
 }
 
 export interface PaidBy {
-  /** The paid price of the whole period, if no amount is missing. */
+  /** The price paid for the whole period, before missing amounts are deducted. */
   readonly price: number;
   readonly payments: readonly PaymentOfPeriod[];
-  /** The amount from the payer's balance or paid outside the provider, missing in all payment records. */
+  /** The amount paid from the payer's balance or outside the provider. No payment record contains this amount. */
   readonly elsewhere?: number;
 }
 
@@ -51,7 +54,7 @@ export const opened = async ({ service, place }: PeriodStage, fields: Way['field
   return held;
 };
 
-/** The exact credit in a period, with half a minor unit rounded up. */
+/** The exact credit for the rest of a period after `at`. Half a minor unit is rounded up. */
 export const creditAt = ({ price, payments }: PaidBy, period: { start: number; end: number }, at: number): number => {
   const left = BigInt(period.end - at);
   const spans = payments.map(({ since }) => BigInt(period.end - since));
@@ -108,7 +111,7 @@ export const upgraded = async (
   return { id: body.latest_payment_id, since };
 };
 
-/** The amount of the difference. */
+/** The amount of the newest payment. After an upgrade, this is the difference between the plans. */
 const differenceOf = async (stage: PeriodStage, of: Held): Promise<number> =>
   (await newestPayment(stage, of)).total_cents;
 
@@ -117,7 +120,7 @@ const opening = (missing: number) => async (stage: PeriodStage, of: Held) => ({
   payments: [{ missing, since: await startOf(stage, of) }],
 });
 
-/** A history with only the opening payment, with its amount `missing` refunded, disputed or lost. */
+/** A history with only the opening payment. The amount `missing` of this payment is refunded, disputed or lost. */
 const way = (
   name: string,
   missing: number,
@@ -146,17 +149,17 @@ const OPENINGS: readonly Way[] = [
     await giveBack(stage, id, 1_000);
   }),
   way('being refunded', 2_000, (stage, id) => refundThere(stage, id, { amount: 2_000, status: 'pending' })),
-  way('refunded by the provider’s dashboard', 500, (stage, id) => refundThere(stage, id, { amount: 500 })),
-  way('refunded, and the refund has failed', 0, async (stage, id) => {
+  way('refunded in the provider’s dashboard', 500, (stage, id) => refundThere(stage, id, { amount: 500 })),
+  way('refunded, and the refund failed', 0, async (stage, id) => {
     const { id: refundId } = await refundThere(stage, id, { amount: 2_000, status: 'pending' });
     await stage.service.control('POST', `/simulator/refunds/${refundId}`, { status: 'failed' });
     await stage.service.settle();
   }),
   way('disputed', 3_000, (stage, id) => dispute(stage, id)),
   way('disputed in part', 1_200, (stage, id) => dispute(stage, id, { amount: 1_200 })),
-  way('lost', 3_000, (stage, id) => dispute(stage, id, { ends: 'lost' })),
-  way('lost in part', 1_200, (stage, id) => dispute(stage, id, { amount: 1_200, ends: 'lost' })),
-  way('disputed and won', 0, (stage, id) => dispute(stage, id, { ends: 'won' })),
+  way('lost in a dispute', 3_000, (stage, id) => dispute(stage, id, { ends: 'lost' })),
+  way('lost in part in a dispute', 1_200, (stage, id) => dispute(stage, id, { amount: 1_200, ends: 'lost' })),
+  way('disputed, and the dispute was won', 0, (stage, id) => dispute(stage, id, { ends: 'won' })),
   way('refunded in part and lost in part', 1_900, async (stage, id) => {
     await giveBack(stage, id, 700);
     await dispute(stage, id, { amount: 1_200, ends: 'lost' });
@@ -175,7 +178,7 @@ const CHANGES: readonly Way[] = [
     },
   },
   {
-    name: 'changed, with the opening refunded since',
+    name: 'changed, and the opening payment was refunded afterwards',
     pay: async (stage, of) => {
       const { id } = await newestPayment(stage, of);
       await upgraded(stage, of);
@@ -184,7 +187,7 @@ const CHANGES: readonly Way[] = [
     },
   },
   {
-    name: 'changed, with the difference refunded',
+    name: 'changed, and the difference was refunded',
     pay: async (stage, of) => {
       const { id, since } = await upgraded(stage, of);
       const missing = await differenceOf(stage, of);
@@ -193,7 +196,7 @@ const CHANGES: readonly Way[] = [
     },
   },
   {
-    name: 'changed, with the difference refunded in part and the opening lost in part',
+    name: 'changed, the difference was refunded in part, and the opening payment was lost in part',
     pay: async (stage, of) => {
       const before = await newestPayment(stage, of);
       const { id, since } = await upgraded(stage, of);
@@ -210,7 +213,7 @@ const CHANGES: readonly Way[] = [
     },
   },
   {
-    name: 'changed, with everything refunded',
+    name: 'changed, and both payments were refunded',
     pay: async (stage, of) => {
       const before = await newestPayment(stage, of);
       const { id } = await upgraded(stage, of);
@@ -237,7 +240,7 @@ const CHANGES: readonly Way[] = [
     },
   },
   {
-    name: 'changed twice, with the first difference refunded',
+    name: 'changed twice, and the first difference was refunded',
     pay: async (stage, of) => {
       const { id, since } = await upgraded(stage, of);
       const missing = await differenceOf(stage, of);
@@ -252,7 +255,7 @@ const CHANGES: readonly Way[] = [
 
 const FREE: readonly Way[] = [
   { name: 'free', fields: { total_cents: 0 }, pay: async () => ({ price: 0, payments: [] }) },
-  { name: 'tried for nothing', fields: { trial_days: 60 }, pay: async () => ({ price: 0, payments: [] }) },
+  { name: 'a free trial', fields: { trial_days: 60 }, pay: async () => ({ price: 0, payments: [] }) },
   {
     name: 'paid after a trial, and refunded in part',
     fields: { trial_days: 3 },

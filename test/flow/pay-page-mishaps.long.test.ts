@@ -41,8 +41,8 @@ const loseAnswer = async (page: Page, url: RegExp): Promise<void> => {
 const loseAnswerOfProvider = (provider: string, path: string) =>
   service.post('/_local/simulator/faults', { provider, path, method: 'POST', action: 'timeout_after', times: 1 });
 
-describe('a payment with a lost response', () => {
-  test('from Stripe to the browser is shown as paid', async () => {
+describe('the page of a payment', () => {
+  test('shows the payment as paid if Stripe’s response to the browser is lost', async () => {
     const { id, token } = await payableAt(service, user, 'stripe');
     const { page, complaints } = await visitPage(browser, service, token);
     await loseAnswer(page, /\/payment_intents\/[^/]+\/confirm$/);
@@ -51,7 +51,7 @@ describe('a payment with a lost response', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('from the service to the browser is retried under its key and charged once', async () => {
+  test('retries under the same key if the service’s response is lost, and the payer is charged once', async () => {
     const { id, token } = await payableAt(service, user, 'square');
     const { page, asked } = await visitPage(browser, service, token);
     await loseAnswer(page, /\/pay\/confirm$/);
@@ -60,7 +60,7 @@ describe('a payment with a lost response', () => {
     expect(asked.filter((url) => url.endsWith('/pay/confirm'))).toHaveLength(2);
   });
 
-  test('from Square is looked up', async () => {
+  test('shows the payment as paid once a lookup replaces Square’s lost response', async () => {
     const { id, token } = await payableAt(service, user, 'square');
     const { page } = await visitPage(browser, service, token);
     expect((await loseAnswerOfProvider('provider_c', '/v2/payments')).status).toBe(201);
@@ -70,7 +70,7 @@ describe('a payment with a lost response', () => {
     await expectPaid(service, page, id);
   });
 
-  test('from PayPal is looked up, and the page says that it may take days', async () => {
+  test('says that the payment may take days if PayPal’s response is lost, until a lookup finds the charge', async () => {
     const { id, token } = await payableAt(service, user, 'paypal');
     const { page } = await visitPage(browser, service, token);
     expect((await loseAnswerOfProvider('provider_b', '/capture')).status).toBe(201);
@@ -81,7 +81,7 @@ describe('a payment with a lost response', () => {
     await expectPaid(service, page, id);
   });
 
-  test('before the charge can be retried', async () => {
+  test('lets the payer try again after a minute if the confirmation never reaches Stripe', async () => {
     const { id, token } = await payableAt(service, user, 'stripe');
     const { page } = await visitPage(browser, service, token);
     await page.clock.install();
@@ -97,8 +97,8 @@ describe('a payment with a lost response', () => {
   });
 });
 
-describe('a payer who closes the window and returns', () => {
-  test('can then complete the bank’s authentication at Stripe', async () => {
+describe('a payer who leaves the page and returns', () => {
+  test('can complete the bank’s authentication at Stripe', async () => {
     const { id, token } = await payableAt(service, user, 'stripe');
     const first = await visitPage(browser, service, token);
     await payByCard(first.page, CARDS.stripe.asks);
@@ -112,7 +112,7 @@ describe('a payer who closes the window and returns', () => {
     await end();
   });
 
-  test('finds the payment paid at Square if the request was sent', async () => {
+  test('finds the payment paid at Square if the page had sent the request', async () => {
     const { id, token } = await payableAt(service, user, 'square');
     const first = await visitPage(browser, service, token);
     await enterCard(first.page, CARDS.square.good);

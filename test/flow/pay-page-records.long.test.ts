@@ -104,7 +104,7 @@ describe('the page of a payment link', () => {
     await end();
   });
 
-  test('says that the link has been used', async () => {
+  test('says that the link has been used after another payer has started its only payment', async () => {
     const link = await createLink(service, { max_payments: 1, providers: ['provider_a'] });
     const second = await visitPage(browser, service, link.token);
     const first = await visitPage(browser, service, link.token);

@@ -1,10 +1,11 @@
+/** @module Responses of `GET /pay/state`, for tests of how the hosted page shows each of them. */
+
 import type { Page } from 'playwright-core';
 
-/** Responses of `GET /pay/state`, for tests of how the hosted page shows each of them. */
 interface ShownState {
   readonly name: string;
   readonly state: Readonly<Record<string, unknown>>;
-  /** 200 by default. */
+  /** The HTTP status; 200 by default. */
   readonly status?: number;
   /** Waits until the page shows the state, and opens its hidden parts. */
   readonly show: (page: Page) => Promise<unknown>;

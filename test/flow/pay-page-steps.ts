@@ -1,3 +1,5 @@
+/** @module Helpers for browser tests of the hosted page. */
+
 import type { Browser, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { type ConsoleVisit, expectQuiet, type Screen, soon, visitConsole } from './console-steps.ts';
@@ -5,7 +7,6 @@ import { createIntent, timesCharged, type User } from './flow.ts';
 import type { TestHost } from './host.ts';
 import { pageToken } from './pages.ts';
 
-/** Helpers for browser tests of the hosted page. */
 export interface PayVisit extends Pick<ConsoleVisit, 'page' | 'asked' | 'complaints'> {
   /** Ends the visit. Expects no request to another host and no violation of the page's policy. */
   readonly end: () => Promise<void>;
@@ -31,12 +32,13 @@ export const visitPage = async (
   return { ...visit, end };
 };
 
-/** How a payer enters a card at a provider, and the resulting payment status. */
 export type PayingProvider = 'stripe' | 'paypal' | 'square';
 
 const SLOTS = { stripe: 'provider_a', paypal: 'provider_b', square: 'provider_c' } as const;
 
-/** A payment at the provider, with a link for its payer. */
+/**
+ * Creates a payment at the provider and a link for its payer. @returns the id of the payment and the token of the link
+ */
 export const payableAt = async (
   service: TestHost,
   user: User,
@@ -65,7 +67,7 @@ export const payByCard = async (page: Page, number: string): Promise<void> => {
   await payButton(page).click();
 };
 
-/** Clicks a button on PayPal's page or the bank's page. */
+/** Goes to PayPal's page, enters the test payer if one is given, and approves the payment. */
 export const approveAtPayPal = async (page: Page, payer?: string): Promise<void> => {
   await page.getByRole('button', { name: 'Pay with PayPal' }).click();
   await page.getByRole('heading', { name: 'Your bank or wallet asks' }).waitFor();

@@ -8,7 +8,7 @@ import { payctlOf } from './payctl.ts';
 
 const READERS = ['workers.publish-changes', 'workers.project-changes'];
 
-/** A host with temporarily failing stream readers. */
+/** A catalogue for a host, and a switch that makes its stream readers fail. */
 const breakable = () => {
   let broken = false;
   const load: Catalogue['load'] = async (id) => {

@@ -1,3 +1,5 @@
+/** @module payctl's commands for holds, and their output. */
+
 import { describe, expect, test } from 'vitest';
 import { DEMO_KEY_SECRET } from '../../infra/local/host/seed.ts';
 import { HOUR_MS } from '../../shared/core/time.ts';
@@ -8,7 +10,6 @@ import { withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** payctl's commands for holds, and their output. */
 const service = withHost({ frozen: true, env: PATIENT });
 const payctl = payctlOf(service);
 const signInPayer = () => signIn(service, { expires_in: YEAR_SECONDS });
@@ -25,7 +26,7 @@ describe.each([
     { type: 'key', id: 'key_de30de30de30de30de30de30' },
   ],
 ] as const)('payctl %s', (_, env, actor) => {
-  test('captures a part once, by our id or the provider’s, and refuses another amount', async () => {
+  test('captures a part once, by our id or the provider’s, and refuses too large an amount and a second capture', async () => {
     const payer = await signInPayer();
     const payment = await held(payer);
     const url = service.host().baseUrl;
@@ -71,7 +72,7 @@ describe.each([
 });
 
 describe('payctl', () => {
-  test('does not release a payment without a hold', async () => {
+  test('release is refused for a payment without a hold', async () => {
     const payer = await signInPayer();
     const { id } = await held(payer);
     await payctl(['capture', id]);
@@ -80,7 +81,7 @@ describe('payctl', () => {
     expect(await read(service, id, payer.options)).toMatchObject({ status: 'succeeded', captured_cents: 2_500 });
   });
 
-  test('does not cancel a payment that is not confirmed yet', async () => {
+  test('release does not cancel a payment that is not confirmed yet', async () => {
     const payer = await signInPayer();
     const { id } = await createPaidIntent(service, payer);
     const { exitCode, stderr } = await spawned(service.host().baseUrl, ['release', id]);
@@ -102,7 +103,7 @@ describe('payctl', () => {
     expect(checkOf((await payctl(['doctor'])).json, 'holds')).toMatchObject({ state: 'ok' });
   });
 
-  test('drift finds a hold that ended at the provider without an event, and stores its end', async () => {
+  test('drift finds a hold that ended at the provider without an event, and stores the end of the hold', async () => {
     const payer = await signInPayer();
     const [ended, other] = [await held(payer), await held(payer)];
     await service.settle();
@@ -130,7 +131,7 @@ describe('payctl', () => {
     expect(ofBoth((await payctl(['drift', ...since])).json)).toEqual([]);
   });
 
-  test('drift finds a capture at PayPal without an event, and stores the amount', async () => {
+  test('drift finds a capture at PayPal that no event reported, and stores the captured amount', async () => {
     const payer = await signInPayer();
     const { id } = await held(payer, { holding: AT_PAYPAL });
     const take = (amount: number) => service.control('POST', `/simulator/payments/${id}/captures`, { amount });

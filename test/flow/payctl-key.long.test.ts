@@ -1,3 +1,5 @@
+/** @module payctl's commands through the API, with a service key. */
+
 import { describe, expect, test } from 'vitest';
 import { DEMO_KEY_SECRET } from '../../infra/local/host/seed.ts';
 import { PATIENT } from './flow.ts';
@@ -7,7 +9,6 @@ import { plan } from './plan-changes.ts';
 import type { ParsedJson } from './routes.ts';
 import { payer, readSubscription } from './subscribers.ts';
 
-/** payctl's commands through the API, with a service key. */
 const service = withHost({ frozen: true, env: PATIENT });
 const payctl = payctlOf(service);
 const OWNER = { session: 'demo-owner' };
@@ -50,7 +51,7 @@ describe('payctl with a service key', () => {
     expect(shown.stdout).toMatch(/key key_de30de30de30de30de30de30$/m);
   });
 
-  test('shows changes, and shows events and deliveries only with the scope webhooks:read', async () => {
+  test('timeline shows changes, and shows events and deliveries only with the scope webhooks:read', async () => {
     const { id } = await paidPayment();
     const { entries } = (await payctl(['timeline', id])).json;
     const changes = entries.filter(({ kind }: ParsedJson) => kind === 'change');
@@ -98,7 +99,7 @@ describe('payctl with a service key', () => {
     expect((await spawned(service.host().baseUrl, [...asked, '--when', 'period_end'])).stdout).toBe(shown.stdout);
   });
 
-  test('is refused without the scope, and the error names the scope but not the key', async () => {
+  test('is refused without the command’s scope, and the error names that scope but not the key', async () => {
     const { id } = await paidPayment();
     const { exitCode, stdout, stderr } = await spawned(service.host().baseUrl, ['reconcile', id], env);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -126,7 +127,7 @@ describe('payctl with a service key', () => {
   test.each([
     ['http://127.0.0.1:1', ['--stage', 'prod']],
     ['https://payments.example.invalid', []],
-  ])('is required for any host except the local host: %s %j', async (url, args) => {
+  ])('refuses to call any host except the local host without a key: %s %j', async (url, args) => {
     for (const command of [
       ['timeline', 'pay_1'],
       ['refund', 'pay_1'],
@@ -141,7 +142,7 @@ describe('payctl with a service key', () => {
     }
   });
 
-  test('is not required on the local host, even with a base path', async () => {
+  test('needs no key on the local host, even with a base path', async () => {
     const other = await startTestHost({ frozen: true, env: { ...PATIENT, BASE_PATH: '/pay' } });
     const { stderr } = await spawned(other.host().baseUrl, ['timeline', 'pay_1']);
     await other.stop();

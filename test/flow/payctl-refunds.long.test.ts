@@ -1,3 +1,5 @@
+/** @module payctl's commands for refunds and disputes, and their output. */
+
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import { present } from '../builders/present.ts';
@@ -8,7 +10,6 @@ import { payctlOf, spawned } from './payctl.ts';
 import { expectAgreement, PAYING_METHODS, paidPayment, refundsAtProvider, signInAdmin } from './refunders.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** payctl's commands for refunds and disputes, and their output. */
 const service = withHost({ frozen: true, env: PATIENT });
 const payctl = payctlOf(service);
 
@@ -22,9 +23,9 @@ const setUp = async (provider = PAYING_METHODS[0]) => {
 const checkOf = ({ checks }: ParsedJson, name: string) => checks.find(({ check }: ParsedJson) => check === name);
 
 describe('payctl refund', () => {
-  test('shows the planned refund in a dry run, and makes it once when confirmed', async () => {
+  test('shows the planned refund in a dry run, and otherwise refunds until nothing is left', async () => {
     const { user, payment } = await setUp();
-    // If a provider event arrived before payctl's write, the event would be the actor.
+    // No events are sent. An event that arrived before payctl's write would become the actor of the refund.
     await service.webhookMode('drop');
     const part = ['refund', payment.id, '--amount', '700', '--reason', 'duplicate'];
     const planned = { amount_cents: 700, currency: 'USD', provider: 'provider_a', reason: 'duplicate' };
@@ -91,7 +92,7 @@ describe('payctl refund', () => {
     });
   });
 
-  test('reports a missing provider response, and doctor lists the refund until reconcile reads it', async () => {
+  test('shows a refund without a provider response as pending, doctor lists it, and reconcile stores its outcome', async () => {
     const { user, payment } = await setUp();
     const charged = await createPaidIntent(service, user);
     await service.webhookMode('drop');

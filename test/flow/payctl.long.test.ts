@@ -39,7 +39,7 @@ const sendTo = async ({ host }: TestHost, queue: string, message: unknown): Prom
   await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl(baseUrl, queue), MessageBody: JSON.stringify(message) }));
 };
 
-/** A server that responds to every request by a rule. */
+/** Starts a server. `rule` returns the response to each request. */
 const answering = async (rule: (url: string) => readonly [status: number, body: unknown]) => {
   const server = createServer((request, response) => {
     const [status, body] = rule(request.url ?? '');
@@ -79,7 +79,7 @@ describe('payctl', () => {
     expect(stateOf(well.json, 'provider_c')).toMatchObject({ detail: expect.stringMatching(/; accepts only USD$/) });
   });
 
-  test('doctor reports success per line and in its last line', async () => {
+  test('doctor reports each successful check in a line, and their number in the last line', async () => {
     const { stdout } = await spawned(service.host().baseUrl, ['doctor']);
     const lines = stdout.trimEnd().split('\n');
     expect(lines.at(-1)).toBe(`All ${lines.length - 1} checks are ok.`);
@@ -207,7 +207,7 @@ describe('payctl', () => {
     }
   });
 
-  test('dlq lists dead letters and redrives them', async () => {
+  test('dlq lists dead letters, and redrives them', async () => {
     await service.control('POST', '/sink/default/behaviour', { status: 500 });
     await createIntent(service, await signIn(service));
     await service.advance(120);
@@ -353,7 +353,7 @@ describe('payctl drift', () => {
     await changeTable(service, { put: { ...(await storedPayment(service, payment.id)), ...change } });
   };
 
-  /** Five payments of each of five kinds. */
+  /** The five kinds of difference. Each function makes a payment differ from the provider. */
   const PLANTS: Readonly<Record<string, (payment: PaymentBody) => Promise<unknown>>> = {
     'paid at the provider only': (payment) => confirmInBrowser(service, payment, VISA),
     'canceled at the provider only': cancelAtProvider,
@@ -361,7 +361,7 @@ describe('payctl drift', () => {
     'another currency in the record': (payment) => rewritten(payment, { currency: 'EUR' }),
     'unknown to the provider': (payment) => rewritten(payment, { providerIntentId: `pi_lost_${payment.id}` }),
   };
-  /** The status that `--fix` stores. */
+  /** The status that `--fix` stores, by kind of difference. */
   const FIXED: Readonly<Record<string, string>> = {
     'paid at the provider only': 'succeeded',
     'canceled at the provider only': 'canceled',
@@ -369,7 +369,10 @@ describe('payctl drift', () => {
   const EACH = 5;
   const AGREEING = 40;
 
-  /** Refunds and disputes of two paid payments, with the differences that drift must report for each. */
+  /**
+   * Makes refunds and disputes of two payments differ from the provider. @returns the expected findings of drift by
+   * payment
+   */
   const plantMoneyBack = async (user: User): Promise<Map<string, readonly string[]>> => {
     const [atStripe, atSquare] = [
       await paidPayment(service, user, { paying: PAYING_METHODS[0] }),
@@ -417,7 +420,7 @@ describe('payctl drift', () => {
     await service.settle();
   };
 
-  test('finds differing payments, refunds and disputes, and fixes those newer at the provider', async () => {
+  test('finds differing payments, refunds and disputes, and fixes the differences that are newer at the provider', async () => {
     const user = await signIn(service);
     await makeAgreeing(user);
     expect(await payctl(['drift'])).toMatchObject({ exitCode: 0, json: { checked: AGREEING, drifted: 0 } });
@@ -484,7 +487,7 @@ describe('payctl drift', () => {
     expect(drift.json.checked).toBeGreaterThan(0);
   });
 
-  test('shares its checks with reconcile, which handles one payment by any of its ids', async () => {
+  test('has a counterpart for a single payment: reconcile, by our id or the provider’s', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const payment = await createIntent(service, user);
@@ -510,7 +513,7 @@ describe('payctl for a payment whose creation got no response', () => {
     return answer.body.details.payment_id;
   };
 
-  test('drift finds the payment once it is stuck, and reconcile finishes it or explains why it cannot', async () => {
+  test('drift finds the payment once it is stuck, and reconcile finishes the creation or says why it is unfinished', async () => {
     const user = await signIn(service);
     const id = await unanswered(user);
     const early = await spawned(service.host().baseUrl, ['reconcile', id]);
@@ -543,7 +546,7 @@ describe('payctl for a payment whose creation got no response', () => {
     });
   });
 
-  test('reconcile reports that the payment ended because the provider refuses it', async () => {
+  test('reconcile removes the payment if the provider refuses it, and reports the refusal', async () => {
     const id = await unanswered(await signIn(service));
     await service.advance(2 * MINUTE_SECONDS);
     await service.clearFaults();
@@ -585,7 +588,7 @@ describe('payctl clock', () => {
 describe('payctl with an unknown Square location', () => {
   const service = withHost({ frozen: true, env: { PROVIDER_C_LOCATION_ID: 'ELSEWHERE' } });
 
-  test('doctor reports that its currency cannot be read', async () => {
+  test('doctor reports that the currency of the location cannot be read', async () => {
     const { exitCode, json } = await payctlOf(service)(['doctor']);
     expect(exitCode).toBe(1);
     expect(json.checks.find(({ check }: ParsedJson) => check === 'provider_c')).toMatchObject({

@@ -1,10 +1,11 @@
+/** @module Runs payctl in a separate process against the local host. */
+
 import { execFile } from 'node:child_process';
 import { execPath } from 'node:process';
 import { expect } from 'vitest';
 import type { TestHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Runs payctl in a separate process against the local host. */
 interface CommandResult {
   readonly exitCode: number;
   readonly stdout: string;

@@ -1,3 +1,5 @@
+/** @module Helpers for tests of customers and payment methods. A refused call fails the test. */
+
 import { expect } from 'vitest';
 import { fullAddress } from '../builders/address.ts';
 import { customerBody, methodBody } from '../builders/payer.ts';
@@ -6,10 +8,9 @@ import { itemsOf, partitionOf, signIn, type User } from './flow.ts';
 import type { RequestOptions, TestAnswer, TestHost } from './host.ts';
 import type { NewMethod, RefusalBody } from './routes.ts';
 
-/** Helpers for tests of customers and payment methods. A refused call fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Only the first provider, because a refusal must not depend on this host's other providers. */
+/** Settings for a host with only the first provider. A refusal must not depend on the host's other providers. */
 export const ONLY_A = { PROVIDER_B: '', PROVIDER_C: '', PROVIDER_D: '' } as const;
 
 const made = async (answer: Promise<TestAnswer>) => {
@@ -76,7 +77,7 @@ export const company = async (service: TestHost): Promise<Company> => {
   return { id: created.data.id, owner, admin, billing, member };
 };
 
-/** The owner removes that member. */
+/** The owner removes the member from the organization. */
 export const removeMember = async (service: TestHost, { id, owner }: Company, { userId }: User): Promise<void> => {
   const members = await service.get(`/organizations/${id}/members`, owner.options);
   const member = members.body.data.find(({ user_id }) => user_id === userId);
@@ -84,7 +85,7 @@ export const removeMember = async (service: TestHost, { id, owner }: Company, { 
   expect(removed).toMatchObject({ status: 200 });
 };
 
-/** The record as stored. */
+/** The stored record of a customer, a payment method or a subscription. */
 export const storedRecord = async (service: TestHost, kind: 'CUS' | 'PM' | 'SUB', id: string) =>
   (await partitionOf(service, `${kind}#${id}`)).find(({ sk }) => sk === kind);
 
@@ -101,13 +102,13 @@ export const customerEventsOf = async (service: TestHost, customerId: string) =>
     (event) => event['detail-type'].startsWith('customer.') && event.detail.payload.data.customer_id === customerId,
   );
 
-/** The outcomes in the log of inbound events about one provider object. */
+/** The log entries of inbound events about one provider object, oldest first. */
 export const outcomesOf = async (service: TestHost, providerObjectId: string) =>
   (await itemsOf(service, 'LOG#'))
     .filter((entry) => entry.payload?.data?.object?.id === providerObjectId)
     .sort((a, b) => (a.sort < b.sort ? -1 : 1));
 
-/** The caller's default methods, from the caller's own list. */
+/** The ids of the default methods in the caller's own list. */
 export const defaultsIn = async (service: TestHost, options: RequestOptions, query = ''): Promise<string[]> => {
   const { status, body } = await service.get(`/payment-methods${query}`, options);
   expect(status).toBe(200);

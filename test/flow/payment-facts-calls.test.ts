@@ -1,16 +1,17 @@
+/** @module The provider calls that a request of the payer waits for. Facts of a payment add no calls. */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import { guestIntentBody, VISA } from '../builders/intent.ts';
 import { confirm, createIntent, PATIENT, read, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
-/** The provider calls awaited by a payer. Facts of a payment add no calls. */
 const service = withHost({ frozen: true, env: PATIENT });
 beforeEach(() => service.clearProviderRequests());
 
 /**
- * The calls in order, without ids. An access token and a location are read once per instance, and PayPal verifies its
- * events' signatures.
+ * The calls in order, without ids. Left out are the reads of an access token and of a location, because each instance
+ * makes them once, and PayPal's verification of event signatures.
  */
 const calls = async (): Promise<readonly string[]> =>
   (await service.providerRequests())

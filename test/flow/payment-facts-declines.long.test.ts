@@ -1,3 +1,5 @@
+/** @module The method and decline of each kind of failed payment, compared with the provider's ledger. */
+
 import { beforeAll, describe, expect, test } from 'vitest';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { confirmInBrowser, PATIENT, read, signIn, type User } from './flow.ts';
@@ -5,7 +7,6 @@ import { withHost } from './host.ts';
 import { attemptWith, detailsInLedger, expectFactsOfLedger, type PaidWith, untilFactsRead } from './ledger-facts.ts';
 import { signInAdmin } from './refunders.ts';
 
-/** The method and decline of each kind of failed payment, compared with the provider's ledger. */
 const service = withHost({ frozen: true, env: PATIENT });
 let user: User;
 let admin: User;

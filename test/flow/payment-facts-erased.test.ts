@@ -1,3 +1,5 @@
+/** @module The method of a payment after its payer is erased. */
+
 import { describe, expect, test } from 'vitest';
 import { wordPartition } from '../../shared/platform/keys.ts';
 import { VISA } from '../builders/intent.ts';
@@ -18,7 +20,6 @@ import { withHost } from './host.ts';
 import { company, saveReadyMethod } from './payers.ts';
 import { refund } from './refunders.ts';
 
-/** The method of a payment after its payer is erased. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 describe('an erasure of a payer', () => {

@@ -1,3 +1,5 @@
+/** @module The wallets and fingerprints of methods. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
 import { present } from '../builders/present.ts';
@@ -7,7 +9,6 @@ import { attemptWith, type PaidWith, untilFactsRead } from './ledger-facts.ts';
 import { saveReadyMethod } from './payers.ts';
 import { signInAdmin } from './refunders.ts';
 
-/** The wallets and fingerprints of methods. */
 const OURS = /^fp_[0-9a-f]{24}$/;
 
 /** A payment's method, at provider_a by default. */

@@ -1,3 +1,5 @@
+/** @module Traces of cards and bank accounts in the table, before and after their holder is erased. */
+
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { platformAdmin, requestErasure, textOf, untilErased } from './erasures.ts';
@@ -8,7 +10,6 @@ import { saveReadyMethod } from './payers.ts';
 import { refund } from './refunders.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Traces of cards and bank accounts in the table, before and after their holder is erased. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const CASES: readonly PaidWith[] = [
@@ -22,11 +23,11 @@ const CASES: readonly PaidWith[] = [
   ['provider_c', 'cnon:card-nonce-declined'],
   ['provider_c', 'bnon:bank-nonce-ok'],
 ];
-/** The last digits of the cases' and the saved methods. No amount, time or id in this test equals them. */
+/** The last digits of the methods in CASES and of the saved methods. No amount, time or id in this test equals them. */
 const DIGITS = ['4242', '0006', '9987', '1111', '6789', '4444', '0005'] as const;
 const BANK = 'Simulated Bank';
 
-/** The traces found in table items, including packed events, each with the items' keys. */
+/** The traces found in table items (including packed events), each with the keys of the items. */
 const tracesIn = async (traces: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> => {
   const items = (await itemsOf(service)).map((item) => ({ key: `${item.pk} ${item.sk}`, text: textOf(item) }));
   const found = traces.map((trace): [string, string[]] => {
@@ -44,7 +45,7 @@ const payAll = async (user: User, admin: User): Promise<readonly string[]> => {
     if (status !== 'succeeded') continue;
     await refund(service, id, { body: { amount_cents: 100 }, ...admin.options });
   }
-  // A later attempt uses another card, so only earlier versions contain the first card.
+  // A later attempt uses another card. Only earlier versions of the payment then contain the first card.
   await confirm(service, ids[2] ?? '', { ...user.options, body: { payment_method_id: 'pm_card_amex' } });
   await untilFactsRead(service);
   return ids;

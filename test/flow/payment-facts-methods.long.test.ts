@@ -1,3 +1,5 @@
+/** @module The method and settlement of each kind of succeeded payment, compared with the provider's ledger. */
+
 import { beforeAll, describe, expect, test } from 'vitest';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { PATIENT, signIn, type User } from './flow.ts';
@@ -5,7 +7,6 @@ import { withHost } from './host.ts';
 import { attemptWith, detailsInLedger, expectFactsOfLedger, type PaidWith, untilFactsRead } from './ledger-facts.ts';
 import { refund, signInAdmin } from './refunders.ts';
 
-/** The method and settlement of each kind of succeeded payment, compared with the provider's ledger. */
 const service = withHost({ frozen: true, env: PATIENT });
 let user: User;
 let admin: User;
@@ -49,7 +50,7 @@ describe('a succeeded payment', () => {
     await untilFactsRead(service);
     const { body: known } = await service.get(`/refunds/${made.id}`, admin.options);
     expect(known).toMatchObject({ status: 'succeeded' });
-    // Square reports a fee for a refund only if Square returns a fee.
+    // Square reports a fee for a refund only if Square returns a part of the fee.
     const taken = expect.objectContaining({ fee_cents: 0, net_cents: -100, currency: 'USD' });
     expect(known.settlement).toEqual(provider === 'provider_c' ? null : taken);
   });

@@ -1,3 +1,5 @@
+/** @module Checks who can see the provider's fee. */
+
 import { beforeAll, describe, expect, test } from 'vitest';
 import { paidIntentBody } from '../builders/intent.ts';
 import { present } from '../builders/present.ts';
@@ -10,7 +12,6 @@ import { type Company, company } from './payers.ts';
 import { refund, signInAdmin } from './refunders.ts';
 import { payer, subscribe } from './subscribers.ts';
 
-/** Checks who can see the provider's fee. */
 const service = withHost({ frozen: true, env: { ...PATIENT, EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
 
 /** The fee of 9,876.00 is 286.70, a number that appears nowhere else in a response. */

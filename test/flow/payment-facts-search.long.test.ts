@@ -1,3 +1,5 @@
+/** @module Finds payments with one-time methods by the facts of their methods and declines, and sums them by method. */
+
 import { beforeAll, describe, expect, test } from 'vitest';
 import { guestIntentBody, paidIntentBody, VISA } from '../builders/intent.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
@@ -6,7 +8,6 @@ import { type RequestOptions, withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Finds payments with one-time methods by the facts of their methods and declines, and sums them by method. */
 const service = withHost({ frozen: true, env: { ...PATIENT, FINGERPRINT_SECRET: 'a secret of the test' } });
 
 const WANTED = 100;

@@ -1,3 +1,5 @@
+/** @module The facts of payments without provider events. */
+
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { confirm, confirmInBrowser, createIntent, IMPATIENT, read, signIn, storedPayment, type User } from './flow.ts';
@@ -7,7 +9,6 @@ import { signInAdmin } from './refunders.ts';
 import type { PaymentBody } from './routes.ts';
 import { subscribe, subscriber } from './subscribers.ts';
 
-/** The facts of payments without provider events. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 let user: User;
 let admin: User;
@@ -24,7 +25,7 @@ const later = async (...seconds: readonly number[]): Promise<void> => {
     await service.settle();
   }
 };
-/** Advances a day in steps, and due work runs between them. */
+/** The steps of a day, in seconds. Due work runs after each step. */
 const DAY = [MINUTE_SECONDS, HOUR_SECONDS, DAY_SECONDS - HOUR_SECONDS - MINUTE_SECONDS];
 
 const shown = (payment: PaymentBody) => ({
@@ -49,7 +50,7 @@ const CASES: readonly Case[] = [
   ['loses its response', 'provider_c', 'cnon:sim-timeout-after', { status: 'succeeded', ...VISA_1111 }],
 ];
 
-/** The provider reads of the payment after its outcome. */
+/** The number of provider reads of the payment since its outcome. */
 const readsOf = async (payment: PaymentBody): Promise<number> =>
   (await service.providerRequests()).filter(
     ({ method, path }) =>
@@ -74,7 +75,7 @@ describe('a payment without provider events', () => {
     expect(payment.settlement).toMatchObject({ currency: payment.currency, fee_cents: expect.any(Number) });
   });
 
-  test('has the method of a browser charge at Stripe once its time to pay ends', async () => {
+  test('has the method of a browser charge at Stripe once the time to pay ends', async () => {
     const payment = await createIntent(service, user);
     await confirmInBrowser(service, payment, 'pm_card_mastercard');
     await later(...DAY, 5 * MINUTE_SECONDS);

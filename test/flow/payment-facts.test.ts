@@ -1,3 +1,8 @@
+/**
+ * @module The facts of a payment are its method, decline and fee. These tests check who sees the facts and how many
+ * provider calls the facts need.
+ */
+
 import { describe, expect, test } from 'vitest';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
@@ -19,9 +24,6 @@ import { type RequestOptions, withHost } from './host.ts';
 import { newOrganization } from './organization-steps.ts';
 import { refund, signInAdmin } from './refunders.ts';
 
-/**
- * The facts of a payment are its method, decline and fee. These tests check who sees them and how many calls they need.
- */
 const service = withHost({ frozen: true, env: PATIENT });
 
 /** A fee contained in no other number in a response. */

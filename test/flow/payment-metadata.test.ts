@@ -1,10 +1,11 @@
+/** @module The merchant updates the metadata of a final payment. */
+
 import { beforeAll, describe, expect, test } from 'vitest';
 import { platformAdmin, requestErasure, untilErased } from './erasures.ts';
 import { confirm, createIntent, createPaidIntent, eventsOf, read, signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { createKey } from './keys.ts';
 
-/** The merchant updates the metadata of a final payment. */
 const service = withHost({ frozen: true });
 
 let payer: User;

@@ -1,10 +1,11 @@
+/** @module If the setting allows raw card numbers, a card becomes a saved method, and its number is never stored. */
+
 import { beforeEach, expect, test, vi } from 'vitest';
 import { methodBody, rawCardBody } from '../builders/payer.ts';
 import { itemsOf, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { saveMethod } from './payers.ts';
 
-/** If the setting allows raw card numbers, a card becomes a saved method, and its number is never stored. */
 const lines: string[] = [];
 const service = withHost({
   frozen: true,
@@ -15,11 +16,11 @@ const service = withHost({
 const NUMBER = '4000056655665556';
 const CVC = '9137';
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
-/** The text without request ids, because four random characters of an id may equal the CVC. */
+/** The value as text without request ids, because four random characters of such an id may equal the CVC. */
 const textOf = (value: unknown): string => JSON.stringify(value).replaceAll(UUID, 'uuid');
 const raw = (fields = {}) => rawCardBody({ card_number: NUMBER, card_cvc: CVC, ...fields });
 
-/** Functions write logs only to standard output and standard error. */
+/** Collects the log lines of functions. Functions write logs only to standard output and standard error. */
 beforeEach(() => {
   for (const stream of [process.stdout, process.stderr]) {
     vi.spyOn(stream, 'write').mockImplementation((chunk) => {
@@ -65,7 +66,7 @@ test('a raw card becomes a saved method and is never stored, logged, queued or p
   };
   for (const [place, content] of Object.entries(kept)) {
     const text = textOf(content);
-    // Another random id may contain the same digits.
+    // Only whole words are compared, because a longer random id may contain the same digits.
     const cvc = new RegExp(`\\b${CVC}\\b`).test(text);
     expect({ place, card: text.includes(NUMBER), cvc }).toEqual({ place, card: false, cvc: false });
   }

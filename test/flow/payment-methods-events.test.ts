@@ -1,3 +1,5 @@
+/** @module Provider events about payment methods. */
+
 import { describe, expect, test } from 'vitest';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, PATIENT, partitionOf, signIn, type User } from './flow.ts';
@@ -13,7 +15,6 @@ import {
 } from './payers.ts';
 import type { MethodBody } from './routes.ts';
 
-/** Provider events about payment methods. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const seconds = (): number => Math.floor(service.now() / 1_000);
@@ -25,7 +26,7 @@ const sendEvent = async (type: string, object: object, event: Partial<TestProvid
   await service.settle();
 };
 
-/** A method some minutes old, after its creation events. */
+/** A method some minutes old. The events of its creation have been handled. */
 const known = async (fields = {}): Promise<{ user: User; method: MethodBody; at: { id: string } }> => {
   const user = await signIn(service);
   const method = await saveMethod(service, user.options, fields);
@@ -222,7 +223,7 @@ describe('payment_method.detached', () => {
 });
 
 describe('payment_method.attached', () => {
-  test('confirms the method, and creates no other method', async () => {
+  test('changes nothing on a known method, and creates no other method', async () => {
     const { user, method, at } = await known();
     await sendEvent('payment_method.attached', { ...at, customer: 'cus_other', ...card({ last4: '0000' }) });
     await sendEvent('payment_method.attached', { id: 'pm_of_the_dashboard', ...card({}) });

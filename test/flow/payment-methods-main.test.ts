@@ -1,3 +1,5 @@
+/** @module Every payment-method route, called by the method's user. */
+
 import { describe, expect, test } from 'vitest';
 import { methodBody, rawCardBody } from '../builders/payer.ts';
 import {
@@ -25,7 +27,6 @@ import {
 } from './payers.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Every payment-method route, called by the method's user. */
 const service = withHost({ frozen: true, env: { ...PATIENT, ...ONLY_A, ALLOW_RAW_CARDS: 'false' } });
 
 const create = (user: User, fields = {}) => service.post('/payment-methods', methodBody(fields), user.options);
@@ -113,7 +114,7 @@ describe('a payment method', () => {
     expect(await list(user)).toMatchObject({ status: 200, body: [] });
   });
 
-  test('is refused if the provider does not know it', async () => {
+  test('is refused if the provider does not know its token', async () => {
     const user = await signIn(service);
     for (const token of ['pm_nothing', 'tok_nothing', 'nonsense', 'cus_1']) {
       const answer = await create(user, { provider_payment_method_token: token });
@@ -123,7 +124,7 @@ describe('a payment method', () => {
     expect(await list(user)).toMatchObject({ body: [] });
   });
 
-  test('gets 404 if it belongs to another customer at the provider', async () => {
+  test('cannot be saved (404) if it belongs to another customer at the provider', async () => {
     const [user, stranger] = [await signIn(service), await signIn(service)];
     const { provider_payment_method_id } = await saveMethod(service, user.options);
     const answer = await create(stranger, { provider_payment_method_token: provider_payment_method_id });
@@ -236,7 +237,7 @@ describe('a payment method', () => {
     }
   });
 
-  test('pays an older intent if the confirm names it', async () => {
+  test('pays an older intent if the confirm names the method', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     expect(payment.customer_id).toBeNull();
@@ -386,7 +387,7 @@ describe('the default payment method', () => {
     expect(await defaultsIn(service, user.options)).toEqual([a.id]);
   });
 
-  test('is returned unchanged for a repeated Idempotency-Key', async () => {
+  test('is not set again by a repeated request with the same Idempotency-Key', async () => {
     const user = await signIn(service);
     const [a, b] = [await saveMethod(service, user.options), await saveMethod(service, user.options)];
     const keyed = { ...user.options, idempotencyKey: 'default' };

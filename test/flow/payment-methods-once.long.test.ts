@@ -1,10 +1,11 @@
+/** @module Idempotency rules that apply only to methods, and the state after a provider failure. */
+
 import { afterEach, describe, expect, test } from 'vitest';
 import { methodBody } from '../builders/payer.ts';
 import { IMPATIENT, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { createCustomer, defaultsIn, methodAtProvider, saveMethod } from './payers.ts';
 
-/** Idempotency rules that apply only to methods, and the state after a provider failure. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 afterEach(async () => {
@@ -32,7 +33,7 @@ describe('a payment method create under a key', () => {
     expect(await listOf(user.options)).toHaveLength(2);
   });
 
-  test('can be tried with another card after a decline', async () => {
+  test('saves nothing after a decline, and another card can be saved under another key', async () => {
     const user = await signIn(service);
     const keyed = { ...user.options, idempotencyKey: 'declined' };
     const declined = await create(keyed, { provider_payment_method_token: 'pm_card_chargeDeclined' });
@@ -42,12 +43,12 @@ describe('a payment method create under a key', () => {
   });
 });
 
-describe('a failing provider', () => {
+describe('a provider failure during a deletion', () => {
   test.each([
     ['timeout_after', 504],
     ['reset', 503],
     ['error_500', 502],
-  ] as const)('keeps the method after %s during a deletion until a retry', async (action, status) => {
+  ] as const)('leaves the method until a retry (%s)', async (action, status) => {
     const user = await signIn(service);
     const [kept, gone] = [
       await saveMethod(service, user.options),
@@ -65,7 +66,7 @@ describe('a failing provider', () => {
     expect(await methodAtProvider(service, gone.provider_payment_method_id)).toMatchObject({ customer: null });
   });
 
-  test('keeps the customer and its remaining methods during a customer deletion until a retry', async () => {
+  test('leaves the customer until a retry, which also deletes the remaining methods', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options);
     await saveMethod(service, user.options);

@@ -1,3 +1,5 @@
+/** @module Users, organizations and guests as owners of payment methods, and the methods in each list. */
+
 import { beforeAll, describe, expect, test } from 'vitest';
 import { methodBody } from '../builders/payer.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
@@ -15,7 +17,6 @@ import {
 } from './payers.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Users, organizations and guests as owners of payment methods, and the methods in each list. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const idsOf = ({ body }: TestAnswer<readonly { readonly id: string }[]>): string[] => body.map(({ id }) => id);
@@ -87,7 +88,7 @@ describe('a payment method of an organization', () => {
     expect(await defaultsIn(service, acme.member.options, `?organization_id=${acme.id}`)).toEqual([first.id]);
   });
 
-  test('requires an explicit organization in the list, unlike a create, which uses the session’s', async () => {
+  test('is listed only if the request names the organization, but is created for the session’s organization', async () => {
     const user = await signIn(service, { user_id: acme.owner.userId, organization_id: acme.id });
     const method = await saveMethod(service, user.options);
     expect(method).toMatchObject({ organization_id: acme.id });
@@ -134,10 +135,10 @@ describe('the billing address of a payment method', () => {
     expect((await service.get(`/payment-methods/${method.id}`, user.options)).body).toEqual(unlinked.body);
   });
 
-  test('stays linked if the provider fails, and a repeated request sends it again', async () => {
+  test('stays linked if the provider fails, and a repeated request sends the address again', async () => {
     const user = await signIn(service);
     const [method, address] = [await saveMethod(service, user.options), await createAddress(service, user.options)];
-    // An unexecuted call is retried once, immediately.
+    // The service immediately retries an unexecuted call once, so the rate limit must hit two calls.
     for (const [action, times] of [
       ['error_500', 1],
       ['reset', 1],

@@ -1,3 +1,5 @@
+/** @module `setup_future_usage: off_session` saves the method of a succeeded payment once for its payer. */
+
 import { afterEach, describe, expect, test } from 'vitest';
 import { DECLINED, intentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
 import { present } from '../builders/present.ts';
@@ -20,7 +22,6 @@ import { type RequestOptions, withHost } from './host.ts';
 import { company, methodAtProvider, saveMethod } from './payers.ts';
 import { signInAdmin } from './refunders.ts';
 
-/** `setup_future_usage: off_session` saves the method of a succeeded payment once for its payer. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 afterEach(async () => {
@@ -33,7 +34,7 @@ const saving = (user: User, fields = {}) => createIntent(service, user, { ...SAV
 const methodsOf = async (options: RequestOptions, query = '') =>
   (await service.get(`/payment-methods${query}`, options)).body;
 
-/** Expects one saved method of the payment's customer, which the payment names. */
+/** Expects exactly one saved method. The payment names this method and its customer. */
 const expectSavedOnce = async (paymentId: string, options: RequestOptions, query = '') => {
   const methods = await methodsOf(options, query);
   expect(methods).toMatchObject([{ type: 'card', is_default: false, card_exp_month: expect.stringMatching(/^\d\d$/) }]);
@@ -130,7 +131,7 @@ describe('a payment with setup_future_usage', () => {
     await expectSavedOnce(payment.id, user.options);
   });
 
-  test('saves the method after the payer’s approval', async () => {
+  test('saves the method after the payer authenticates', async () => {
     const user = await signIn(service);
     const payment = await saving(user, { payment_method_id: THREE_D_SECURE });
     expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'pending' } });

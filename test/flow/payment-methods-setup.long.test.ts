@@ -1,3 +1,5 @@
+/** @module Cards that require the payer's authentication before Stripe saves them. */
+
 import { afterEach, describe, expect, test } from 'vitest';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import { intentBody } from '../builders/intent.ts';
@@ -19,7 +21,6 @@ import {
 import type { MethodBody, ParsedJson } from './routes.ts';
 import { patch, subscribe, trySubscribe } from './subscribers.ts';
 
-/** A card that requires the payer's authentication before Stripe saves it. */
 const service = withHost({ frozen: true, env: { ...IMPATIENT, ALLOW_RAW_CARDS: 'true' } });
 
 const ASKS = 'pm_card_authenticationRequiredOnSetup';
@@ -49,14 +50,14 @@ const authenticate = async (id: string, outcome: 'success' | 'failure' = 'succes
 const setupIdOf = ({ client_secret }: { readonly client_secret: string }): string =>
   client_secret.split('_secret_')[0] ?? '';
 
-/** Confirms like a browser page, with the publishable key and the client secret. */
+/** Confirms the set-up like a browser page, with the publishable key and the client secret. */
 const confirmSetup = (method: MethodBody, card: string) =>
   service.request('POST', `/_local/providers/stripe/v1/setup_intents/${setupIdOf(method)}/confirm`, {
     headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams({ client_secret: method.client_secret, payment_method: card }).toString(),
   });
 
-/** The provider's methods for this method's customer. */
+/** The ids of the methods attached to this method's customer at the provider. */
 const attachedFor = async ({ customer_id }: ParsedJson, options: RequestOptions): Promise<string[]> => {
   const { body: customer } = await service.get(`/customers/${customer_id}`, options);
   const { payment_methods } = await service.ledger();
@@ -71,7 +72,7 @@ const subscriberWith = (user: User, method: MethodBody) => ({
   names: { customer_id: method.customer_id, payment_method_id: method.id, provider_id: 'provider_a' },
 });
 
-/** Pays off-session with a saved method. */
+/** Creates a payment and confirms it with this method. */
 const chargeWith = async (user: User, method: { readonly id: string }) => {
   const payment = await createIntent(service, user);
   return confirm(service, payment.id, { ...user.options, body: { payment_method_id: method.id } });
@@ -97,7 +98,7 @@ describe('a card whose saving requires authentication', () => {
     expect(await stateOf(method.id, user.options)).toEqual(method);
   });
 
-  test('is set up once its payer authenticates, and then pays and renews off-session', async () => {
+  test('is set up once its payer authenticates, and can then be charged off-session', async () => {
     const user = await newUser();
     const method = await save(user.options);
     await authenticate(method.id);
@@ -113,7 +114,7 @@ describe('a card whose saving requires authentication', () => {
     expect(body).toMatchObject({ status: 'active', billing_status: 'active' });
   });
 
-  test('fails if its payer fails authentication, and another attempt in the browser completes it', async () => {
+  test('fails if its payer fails authentication, and another attempt in the browser completes the set-up', async () => {
     const user = await newUser();
     const method = await save(user.options);
     await authenticate(method.id, 'failure');
@@ -201,7 +202,7 @@ describe('a card whose saving requires authentication', () => {
     expect(await stateOf(method.id, user.options)).toMatchObject({ setup_status: 'succeeded' });
   });
 
-  test('is the same method if its save is repeated under its key or by its provider’s id', async () => {
+  test('is the same method if the save is repeated under the same key or with the provider’s id', async () => {
     const user = await newUser();
     const keyed = { ...user.options, idempotencyKey: 'once' };
     const method = await save(keyed, { is_default: true });
@@ -224,7 +225,7 @@ describe('a card whose saving requires authentication', () => {
   });
 
   test.each(['timeout_after', 'error_500', 'malformed'])(
-    'is finished under the same key with one set-up after %s hid the outcome',
+    'is finished by a retry under the same key, with a single set-up, after %s hid the outcome',
     async (action) => {
       const user = await newUser();
       const keyed = { ...user.options, idempotencyKey: `unclear-${action}` };
@@ -241,7 +242,7 @@ describe('a card whose saving requires authentication', () => {
 });
 
 describe('a method before its set-up is complete', () => {
-  test('cannot start or restart a subscription until it is set up', async () => {
+  test('cannot start a subscription or replace its method until the set-up is complete', async () => {
     const user = await newUser();
     const old = await saveMethod(service, user.options);
     const method = await save(user.options);
@@ -278,7 +279,7 @@ describe('a method before its set-up is complete', () => {
     expect(charges).toEqual([]);
   });
 
-  test('is not charged by a payment that named it before it was saved', async () => {
+  test('is not charged by a payment that named the card before the card was saved', async () => {
     const user = await newUser();
     await createCustomer(service, user.options);
     const card = { type: 'card', 'card[token]': 'tok_authenticationRequiredOnSetup' };
@@ -447,7 +448,7 @@ describe('a set-up', () => {
       expect((await confirmSetup(method, 'pm_card_visa')).status).toBe(400);
       await service.settle();
       expect(await attachedFor(method, user.options)).toEqual([]);
-      // The provider would charge the method, so its provider id must stay unusable.
+      // The provider would still charge the method, so no payment may use the method's provider id.
       const thief = await newUser();
       const named = intentBody({ payment_method_id: method.provider_payment_method_id });
       for (const who of [thief, user]) {
@@ -456,7 +457,7 @@ describe('a set-up', () => {
     },
   );
 
-  test('is kept without its secret while the provider is unavailable', async () => {
+  test('is kept after 24 h, without its secret, while the provider is unavailable', async () => {
     const user = await newUser();
     const method = await save(user.options);
     await service.webhookMode('drop');

@@ -1,3 +1,5 @@
+/** @module A request names the type of the method to save. */
+
 import { describe, expect, test } from 'vitest';
 import { methodBody, rawCardBody } from '../builders/payer.ts';
 import { atStripe } from './at-stripe.ts';
@@ -5,7 +7,6 @@ import { partitionOf, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { methodAtProvider, ONLY_A, saveMethod } from './payers.ts';
 
-/** A request names the type of the method to save. */
 const service = withHost({ frozen: true, env: { ...ONLY_A, ALLOW_RAW_CARDS: 'true' } });
 
 const MISMATCH = {
@@ -14,13 +15,13 @@ const MISMATCH = {
 };
 const asBank = (token: string) => methodBody({ provider_payment_method_token: token, type: 'bank_account' });
 
-/** The ids of the provider's stored methods of a customer. */
+/** The ids of all methods attached to a customer at the provider. */
 const attached = async (): Promise<string[]> =>
   (await service.ledger()).payment_methods.filter(({ customer }) => customer !== null).map(({ id }) => id);
 
-describe('a token of another type than requested', () => {
+describe('a save of another type than requested', () => {
   test.each(['pm_card_visa', 'tok_visa', 'pm_card_authenticationRequiredOnSetup'])(
-    '%s is refused, not stored, and detached again',
+    'refuses the token %s, stores nothing, and detaches the method again',
     async (token) => {
       const user = await signIn(service);
       const before = await attached();
@@ -60,7 +61,7 @@ describe('a token of another type than requested', () => {
     expect(await methodAtProvider(service, id)).toMatchObject({ customer });
   });
 
-  test('is refused with the provider’s error if detaching fails, and a retry detaches it', async () => {
+  test('is refused with the provider’s error if detaching fails, and a retry detaches the method', async () => {
     const user = await signIn(service);
     const before = await attached();
     await service.fault({ action: 'error_500', path: '/detach', times: 1 });

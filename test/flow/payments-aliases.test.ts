@@ -1,3 +1,8 @@
+/**
+ * @module The alias of a provider id is written in parallel with the payment. In these tests, the alias is lost or not
+ * visible yet.
+ */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Connection } from '../../shared/platform/connection.ts';
 import { VISA } from '../builders/intent.ts';
@@ -15,7 +20,6 @@ import {
 import { withHost } from './host.ts';
 import type { PaymentBody } from './routes.ts';
 
-/** The alias of a provider id is written in parallel with the payment. Here the alias is lost or not visible yet. */
 let isLost = false;
 let isHidden = false;
 
@@ -25,7 +29,8 @@ const withoutAliases = (connection: Connection): Connection => ({
   ...connection,
   getItem: async (key, consistent) => (isHidden && isAlias(key) ? undefined : connection.getItem(key, consistent)),
   putItem: async (item, clauses) => {
-    // A function writes its alias unconditionally. The projection writes it only if it is absent.
+    // Only the write of a function is lost. A function writes the alias without a condition, but the projection
+    // writes an alias only if it is absent.
     if (isLost && isAlias(item) && clauses.length === 0) throw new Error('the alias is lost');
     return connection.putItem(item, clauses);
   },

@@ -60,7 +60,7 @@ describe.each(METHODS)('a payment at %s created before its payer had a customer'
   });
 });
 
-test('switches to the customer of another saved method', async () => {
+test('a payment switches to the customer of the charged method', async () => {
   const user = await signIn(service);
   const customers = [await createCustomer(service, user.options), await createCustomer(service, user.options)];
   const method = await saveMethod(service, user.options);
@@ -71,7 +71,7 @@ test('switches to the customer of another saved method', async () => {
   expect(await pay(payment, method, user.options)).toMatchObject({ customer_id: customerId });
 });
 
-test('gets the customer of the guest’s saved method', async () => {
+test('a guest’s payment gets the customer of the guest’s saved method', async () => {
   const created = await service.post('/payments/intents', { total_cents: 900, currency: 'USD', ...GUEST });
   expect(created).toMatchObject({ status: 201, body: { customer_id: null } });
   const options = { guestToken: created.body.guest_token };

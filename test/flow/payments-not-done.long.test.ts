@@ -1,3 +1,8 @@
+/**
+ * @module Calls that certainly had no effect at the provider (429). Such calls leave no trace, and a later attempt can
+ * proceed.
+ */
+
 import { afterEach, describe, expect, test } from 'vitest';
 import { DECLINED, intentBody, paidIntentBody, VISA } from '../builders/intent.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
@@ -15,7 +20,6 @@ import {
 } from './flow.ts';
 import { type TestAnswer, withHost } from './host.ts';
 
-/** Calls that certainly had no effect at the provider (429). They leave no trace, and a later attempt can proceed. */
 const service = withHost({ frozen: true });
 afterEach(async () => {
   await service.clearFaults();
@@ -38,7 +42,7 @@ const limit = ({ slot }: Provider, path: string, method?: string) =>
 
 const UNAVAILABLE = { status: 503, body: { code: 'PROVIDER_UNAVAILABLE' } };
 
-/** Only Stripe sends a retry delay. */
+/** Expects the refusal of an unavailable provider, with a retry delay only from Stripe. */
 const expectUnavailable = (answer: TestAnswer, { slot }: Provider): void => {
   expect(answer).toMatchObject(UNAVAILABLE);
   expect(answer.headers.get('retry-after')).toBe(slot === 'provider_a' ? '1' : null);
@@ -90,7 +94,7 @@ describe.each(PROVIDERS)('an unexecuted provider call at $slot', (provider) => {
     expect(await eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
-  test('leaves an update unapplied, so it can be retried', async () => {
+  test('leaves an update unapplied, so the update can be retried', async () => {
     const user = await signIn(service);
     const { id } = await create(provider, user);
     const update = (total: number) => service.put(`/payments/intents/${id}`, { total_cents: total }, user.options);

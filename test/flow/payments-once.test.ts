@@ -1,3 +1,5 @@
+/** @module Idempotency keys of confirms and creates, and concurrent updates. */
+
 import { describe, expect, test } from 'vitest';
 import { paidIntentBody } from '../builders/intent.ts';
 import { present } from '../builders/present.ts';
@@ -5,11 +7,10 @@ import { DAY_SECONDS } from '../builders/seconds.ts';
 import { atProvider, confirm, createPaidIntent, PATIENT, read, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 
-/** Idempotency keys of confirms and creates, and concurrent updates. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 describe('a confirm under a key of the previous day', () => {
-  test('gets 409 while that key’s attempt is pending, instead of its response', async () => {
+  test('gets 409 while the earlier attempt is pending, instead of the earlier response', async () => {
     const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const { id } = await createPaidIntent(service, user);
     const options = { ...user.options, idempotencyKey: 'confirm-again' };

@@ -1,10 +1,11 @@
+/** @module A sync that returns 200 shows the payment's status, refunds and disputes at the provider. */
+
 import { afterEach, describe, expect, test } from 'vitest';
 import { MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { IMPATIENT, read, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { PAYING_METHODS, type Paying, paidPayment } from './refunders.ts';
 
-/** A sync that returns 200 shows the payment's status, refunds and disputes at the provider. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 afterEach(async () => {
   await service.clearFaults();

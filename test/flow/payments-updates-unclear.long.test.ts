@@ -1,3 +1,8 @@
+/**
+ * @module Updates with a lost response. An update applied by the provider stays, and only the recorded amount is
+ * charged.
+ */
+
 import { afterEach, describe, expect, test } from 'vitest';
 import { DECLINED, intentBody, paidIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
@@ -15,7 +20,6 @@ import {
 } from './flow.ts';
 import { withHost } from './host.ts';
 
-/** Updates with a lost response. An update applied by the provider stays, and only the recorded amount is charged. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 afterEach(async () => {
   await service.clearFaults();
@@ -119,7 +123,7 @@ test.each(PROVIDERS)(
     await service.advance(DAY_SECONDS);
     await service.clearProviderRequests();
     await service.advance(HOUR_SECONDS);
-    // While the provider is unavailable, it gets at most one request every few minutes.
+    // An unavailable provider gets fewer than two requests per minute.
     expect((await service.providerRequests()).length).toBeLessThan(2 * 60);
     await service.clearFaults();
     await service.advance(2 * DAY_SECONDS);
@@ -186,8 +190,8 @@ test('a PayPal order with another amount than the record is not captured, with o
 });
 
 /**
- * A payment updated to 5,000 and 7,000. The first update reaches PayPal again while the payer's approval is
- * pending.
+ * A payment with a lost update to 5,000 and a later update to 7,000. While the payer's approval is pending, the first
+ * update still reaches PayPal.
  */
 const overtakenByALateUpdate = async (user: User): Promise<string> => {
   const { id, provider_intent_id: order } = await lostAtPayPal(user, 'reset');

@@ -1,3 +1,5 @@
+/** @module Approvals, delays and denials of holds that occur only at PayPal. */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { confirm, createIntent, eventsOf, read, signIn, type User } from './flow.ts';
@@ -5,7 +7,6 @@ import { AT_PAYPAL, capture, heldPayment, holdsAtProvider, manualBody, release }
 import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
-/** Approvals, delays and denials of holds that occur only at PayPal. */
 const service = withHost({ frozen: true });
 beforeEach(async () => {
   await service.clearProviderRequests();

@@ -1,3 +1,5 @@
+/** @module Approvals, late ids, unpayable orders and webhook verification that occur only at PayPal. */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
 import { present } from '../builders/present.ts';
@@ -22,7 +24,6 @@ import { customerAtProvider, saveMethod, storedRecord } from './payers.ts';
 import type { ParsedJson, PaymentBody } from './routes.ts';
 import { paymentsOf, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/** Approvals, late ids, unpayable orders and webhook verification that occur only at PayPal. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');
@@ -217,7 +218,7 @@ describe('an approval at PayPal', () => {
     expect((await storedPayment(service, id)).anomaly).toBeUndefined();
   });
 
-  test('saves the payment method if the payer requested it', async () => {
+  test('saves the payment method if the payment has setup_future_usage', async () => {
     const user = await signIn(service);
     const { id } = await createIntent(service, user, { ...PAYPAL, setup_future_usage: 'off_session' });
     await approve(id);
@@ -262,7 +263,7 @@ describe('an approval at PayPal', () => {
     expect((await service.get('/payment-methods', user.options)).body).toMatchObject([{ id: payment_method_id }]);
   });
 
-  test('saves no method if its charge is declined', async () => {
+  test('saves no method if the charge is declined', async () => {
     const user = await signIn(service, { expires_in: 30 * DAY_SECONDS });
     const fields = { ...PAYPAL, payment_method_id: 'SIM-NSF', setup_future_usage: 'off_session' };
     const { id } = await createIntent(service, user, fields);
@@ -329,7 +330,7 @@ describe('a PayPal order that can no longer be paid', () => {
     await expectPaidOnce(created.id, user);
   });
 
-  test('is canceled by the service after a day, even if PayPal already dropped it', async () => {
+  test('is canceled by the service after a day, even if PayPal has already dropped the order', async () => {
     const user = await signIn(service, { expires_in: 30 * DAY_SECONDS });
     const { id } = await createIntent(service, user, PAYPAL);
     const pending = await createIntent(service, user, PAYPAL);
@@ -547,7 +548,7 @@ describe('a saved PayPal method', () => {
     ]);
   });
 
-  test('is saved under one customer id by concurrent saves, and a customer deletion removes both', async () => {
+  test('is saved under one customer id by concurrent saves, and a customer deletion removes both methods', async () => {
     const user = await signIn(service);
     const both = await Promise.all(['SIM-OK', 'SIM-CARD'].map((token) => saved(user, token)));
     const [{ customer_id }] = both;

@@ -1,3 +1,8 @@
+/**
+ * @module A client secret alone never charges a saved method. Even after an interrupted update or confirmation,
+ * Stripe's intent for a payment with a saved method names no method.
+ */
+
 import { describe, expect, test } from 'vitest';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import { draw } from '../../infra/simulator/state/random.ts';
@@ -6,16 +11,12 @@ import { withHost } from './host.ts';
 import { type Company, company, removeMember, saveMethod } from './payers.ts';
 import type { MethodBody, PaymentBody } from './routes.ts';
 
-/**
- * A client secret alone never charges a saved method. Even after an interrupted update or confirmation, Stripe's intent
- * for a payment with a saved method names no method.
- */
 const service = withHost({ frozen: true });
 
 const PERSONAL = { provider_id: 'provider_a', organization_id: null } as const;
 const BACK = 'https://shop.example/back';
 
-/** Confirms like a page without a method, with only the publishable key and the client secret. */
+/** Confirms like a page that names no method, with only the publishable key and the client secret. */
 const confirmBySecret = ({
   provider_payment_id,
   client_secret,
@@ -28,7 +29,7 @@ const confirmBySecret = ({
     body: new URLSearchParams({ client_secret }).toString(),
   });
 
-/** A seed for a fault of probability 0.5 to spare the first call and hit the following calls. */
+/** A seed with which a fault of probability 0.5 spares the first call and strikes the next `struck` calls. */
 const sparingFirst = (struck: number): number => {
   let seed = 1;
   const strikesRest = () => Array.from({ length: struck }, (_, n) => draw(seed, n + 1)).every((value) => value < 0.5);

@@ -1,3 +1,8 @@
+/**
+ * @module An organization's subscription may use a member's own customer. This gives the member no rights to the
+ * subscription.
+ */
+
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { withHost } from './host.ts';
@@ -7,10 +12,6 @@ import type { ParsedJson } from './routes.ts';
 import { command, OWN_BILLING, patch, payer, readSubscription, type Subscriber, subscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
-/**
- * An organization's subscription may use a member's own customer. The member gets no rights to the subscription from
- * that.
- */
 const WAYS = [
   ['provider_a', 'the provider', {}, 'pm_card_visa'],
   ['provider_a', 'the service', OWN_BILLING, 'pm_card_visa'],

@@ -1,3 +1,5 @@
+/** @module After a membership ends, the organization may no longer use the former member's payment methods. */
+
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import {
@@ -19,7 +21,6 @@ import { withStops } from './stops.ts';
 import { OWN_BILLING, payer, readSubscription, subscribe, subscriptionEventsOf } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
-/** After a membership ends, the organization may no longer use the former member's payment methods. */
 const SLOTS = {
   provider_a: 'pm_card_visa',
   provider_b: 'SIM-OK',
@@ -27,7 +28,7 @@ const SLOTS = {
 } as const;
 type Slot = keyof typeof SLOTS;
 
-/** Savable methods declining every charge. */
+/** Methods that can be saved, but decline every charge. */
 const DECLINED: Readonly<Record<Slot, string>> = {
   provider_a: 'pm_card_chargeCustomerFail',
   provider_b: 'SIM-FAIL-LATER',
@@ -91,7 +92,7 @@ describe.each(WAYS)('a subscription at %s, billed by %s, with a member’s perso
     };
   };
 
-  test.each(ENDINGS)('is not charged once that member %s, and publishes the reason', async (ending) => {
+  test.each(ENDINGS)('is not charged after that member %s, and publishes the reason', async (ending) => {
     const { made, end, taken, asOwner } = await lent();
     await end(ending);
     await service.advance(32 * DAY_SECONDS);
@@ -210,7 +211,7 @@ describe('a Stripe-billed subscription whose method was removed', () => {
     await service.webhookMode('drop');
     const calls = await watch(async () => expect((await toDeclined()).status).toBe(402));
     const toGood = await change('pm_card_visa');
-    // The second change makes the same calls, which set the method and then resume the collection.
+    // The second change makes the same calls: it sets the method and then resumes the collection.
     const collect = calls.lastIndexOf('POST /v1/subscriptions/:id') + 1;
     expect((await losing({ call: collect, executed: true }, toGood)).status).toBeGreaterThanOrEqual(500);
     await service.advance(5 * DAY_SECONDS);
@@ -245,7 +246,7 @@ describe('a service-billed subscription not informed of a removed membership', (
     await endSilently(service, organizationId, admin.userId);
     await service.clearProviderRequests();
     await service.advance(trialDays === 0 ? 32 * DAY_SECONDS : 2 * DAY_SECONDS);
-    // The first charge may still be read for its method and fee.
+    // Reads are allowed, because the service may still read the first charge for its method and fee.
     const sent = (await service.providerRequests()).filter(({ method }) => method !== 'GET');
     expect(sent).toEqual([]);
     const shown = await readSubscription(service, { options: owner.options, names }, made.id);
@@ -258,7 +259,7 @@ describe('a service-billed subscription whose lender leaves between membership r
   const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
   const CONFIRM = 'POST /v1/payment_intents/:id/confirm';
 
-  /** Prepares a charge, due within a day, of a member's own card, either the first charge or a retry. */
+  /** Prepares a charge of a member's own card, due within a day. The charge is the first charge or a retry. */
   const beforeCharge = async (token: string, days: number) => {
     const { service } = stoppable();
     const [owner, admin] = [await newPerson(service), await newPerson(service)];
@@ -270,7 +271,7 @@ describe('a service-billed subscription whose lender leaves between membership r
     if (days > 1) await service.advance((days - 1) * DAY_SECONDS + HOUR_SECONDS);
     return {
       leave: () => endSilently(service, organizationId, admin.userId),
-      // Its remaining work must not run during the next subscription.
+      // This subscription's due work must not run while the next subscription is tested.
       end: () => service.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: false }, owner.options),
     };
   };

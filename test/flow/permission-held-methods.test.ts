@@ -1,3 +1,8 @@
+/**
+ * @module The usage rule also covers a payment's stored method, even if the payment stores only its provider id.
+ * Examples are a token saved later, or a saved card tried in a browser.
+ */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import { intentBody } from '../builders/intent.ts';
@@ -9,10 +14,6 @@ import { type Company, company, createCustomer, removeMember, saveMethod, stored
 import type { MethodBody, PaymentBody } from './routes.ts';
 import { takenSince } from './use/charges.ts';
 
-/**
- * The usage rule also covers a payment's stored method, even if the payment stores only its provider id. Examples are a
- * token saved later, or a saved card tried in a browser.
- */
 const service = withHost({ frozen: true });
 
 const PERSONAL = { provider_id: 'provider_a', organization_id: null } as const;
@@ -143,7 +144,7 @@ describe('a member’s saved card tried in the browser', () => {
     expect(await done()).toEqual(NOTHING);
   };
 
-  test('does not replace the payment’s card if it fails', async () => {
+  test('does not replace the payment’s card after a decline', async () => {
     const { payment, lent } = await triedInBrowser('pm_card_chargeCustomerFail');
     expect(await sync(payment)).toMatchObject({
       status: 200,
@@ -202,7 +203,7 @@ describe('an update after a browser decline with a pending event', () => {
     await expectCharged(payment, saved.provider_payment_method_id);
   });
 
-  test('keeps the payment’s card if it changes only the amount', async () => {
+  test('keeps the payment’s card if the update changes only the amount', async () => {
     const card = await newCard();
     const { payment, update } = await failedInBrowser({ payment_method_id: card });
     await update({ total_cents: 4_300 });
@@ -210,7 +211,7 @@ describe('an update after a browser decline with a pending event', () => {
     await expectCharged(payment, card);
   });
 
-  test('leaves the payment without a method if it clears the card', async () => {
+  test('leaves the payment without a method if the update clears the card', async () => {
     const { payment, update } = await failedInBrowser({ payment_method_id: await newCard() });
     expect(await update({ payment_method_id: null })).toMatchObject({ status: 'requires_payment_method' });
     expect(await confirm(service, payment.id, acme.billing.options)).toMatchObject(NO_METHOD);
@@ -238,7 +239,7 @@ describe('an unsaved card of the payer’s own customer at Stripe', () => {
       ],
     },
   };
-  /** A payer with a customer at Stripe. The merchant can attach a card to it. */
+  /** A payer with a customer at Stripe. `attach` attaches the card to that customer, as the merchant can. */
   const holding = async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options);
@@ -272,7 +273,7 @@ describe('an unsaved card of the payer’s own customer at Stripe', () => {
     expect(await confirm(service, paid.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
   });
 
-  test('does not block a new card, or a repeated create with a card attached since', async () => {
+  test('does not block a repeated create if the card was attached after the first create', async () => {
     const { user, card, attach } = await holding();
     const options = { ...user.options, idempotencyKey: 'a-card-that-is-attached-later' };
     const create = () => service.post('/payments/intents', intentBody({ payment_method_id: card }), options);
@@ -282,7 +283,7 @@ describe('an unsaved card of the payer’s own customer at Stripe', () => {
     expect(await create()).toMatchObject({ status: 201, body: { id: first.body.id } });
   });
 
-  test('cannot be checked while Stripe does not respond, so nothing is created', async () => {
+  test('cannot be looked up while Stripe does not respond, so no payment is created', async () => {
     const { user, card } = await holding();
     await service.fault({ path: `/v1/payment_methods/${card}`, method: 'GET', action: 'reset', times: 5 });
     const create = () => service.post('/payments/intents', intentBody({ payment_method_id: card }), user.options);

@@ -1,3 +1,9 @@
+/**
+ * @module The caller loses the right to act for an organization after the access check. Each test repeats this at every
+ * call before the write that claims the charge, update or save. The response must be 403, and the provider must not
+ * receive the charge, update or save.
+ */
+
 import { describe, expect, test, vi } from 'vitest';
 import type { Env } from '../../infra/local/machine/environment.ts';
 import { intentBody } from '../builders/intent.ts';
@@ -11,11 +17,6 @@ import { createCustomer, saveMethod } from './payers.ts';
 import { type Stoppable, withStops } from './stops.ts';
 import { OWN_BILLING } from './subscribers.ts';
 
-/**
- * The caller loses the right to act for an organization after the access check. Each test repeats this at every call
- * before the write that claims the charge, update or save. The response must be 403, and the provider must get no such
- * call.
- */
 vi.setConfig({ testTimeout: 1_200_000 });
 
 interface Team {
@@ -55,8 +56,8 @@ interface Case {
   readonly name: string;
   readonly prepare: (team: Team) => Promise<Act>;
   /**
-   * The first provider call after the claim. The claim is the last transaction before this call. If absent, the claim
-   * is the last transaction of all.
+   * The first provider call after the claim. The claim is the last transaction before this call. Without `sends`, the
+   * claim is the last transaction of all.
    */
   readonly sends?: RegExp;
   /** The seconds between the set-up and the request. */
@@ -160,7 +161,7 @@ const capturing = async (acme: Team): Promise<Act> => {
   };
 };
 
-/** Updates the payment. The change affects the provider or only the record. */
+/** Updates the payment. The change affects the provider, or only the record. */
 const updating =
   (change: Fields) =>
   async (acme: Team): Promise<Act> => {
@@ -256,7 +257,7 @@ const casesOf = (sends: RegExp): readonly Case[] => {
       prepare: startingAgain('cancel', 'reactivate', { cancel_at_period_end: false }),
       ...again,
     },
-    // The subscription is past due by then, so the method is charged immediately.
+    // After the wait, the subscription is past due, so the new method is charged immediately.
     { name: 'a new method', prepare: changing(sends, () => PERSONAL, 'pm_sim_ok_1_then_decline'), ...again },
   ];
 };

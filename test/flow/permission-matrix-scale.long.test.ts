@@ -1,3 +1,8 @@
+/**
+ * @module The right to use a payment method. Every use in the matrix is compared with the provider's charges and with
+ * an oracle that is derived only from the decisions. Every use is tried at all three providers.
+ */
+
 import { beforeAll, describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../shared/http/idempotency.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
@@ -23,10 +28,6 @@ import { type Taken, takenSince } from './use/charges.ts';
 import { createUseFixtures } from './use/fixtures.ts';
 import { expectedOf } from './use/oracle.ts';
 
-/**
- * The right to use a payment method. Every use in the matrix is compared with the provider's charges and with an oracle
- * that is derived only from the decisions. Every use is tried at all three providers.
- */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
 const LEAST_USES = 1_000;
 const AT_ONCE = 8;
@@ -156,7 +157,7 @@ describe('the usage matrix', () => {
   test('charges nothing if the method was removed only at the provider', async () => {
     const known = await takenSince(service);
     const wrong: (string | undefined)[] = [];
-    // Sequential, because a second change of the same payment is refused during a provider call.
+    // One after the other, because a payment refuses a second change during a provider call.
     for (const one of prepared.filter(isRefusedBy('provider'))) wrong.push(await wrongRefusal(one));
     await service.settle();
     expect(present(wrong)).toEqual([]);

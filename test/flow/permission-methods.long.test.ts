@@ -1,3 +1,8 @@
+/**
+ * @module A payment method is charged only for its owner, whatever field names it now and whatever user has named it
+ * before.
+ */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import { intentBody } from '../builders/intent.ts';
@@ -11,9 +16,6 @@ import type { PaymentBody } from './routes.ts';
 import { command, OWN_BILLING, payer, subscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
-/**
- * A payment method is charged only for its owner, whatever field names it now and whatever user has named it before.
- */
 const service = withHost({ frozen: true, env: OWN_BILLING });
 
 const TOKENS = {
@@ -91,7 +93,7 @@ describe.each(SLOTS)('an organization’s method, named by its provider’s id a
     await expectNothingDone(known);
   });
 
-  test('cannot be charged by a confirmation or an update that names it', async () => {
+  test('cannot be charged by a confirmation or an update that names the method', async () => {
     const { provider_payment_method_id: id } = await methodOfAcme(slot);
     const payment = await createIntent(service, acme.member, { provider_id: slot, ...PERSONAL });
     const known = await begin();
@@ -135,7 +137,7 @@ describe.each(SLOTS)('an organization’s method, named by its provider’s id a
     await expectAcmePays(slot, method.id);
   });
 
-  test('resolves to the existing record for a permitted caller', async () => {
+  test('is used as the existing record for a permitted caller', async () => {
     const method = await methodOfAcme(slot);
     const body = { ...at(slot), provider_payment_method_token: method.provider_payment_method_id };
     const saved = await service.post('/payment-methods', { ...body, organization_id: acme.id }, acme.billing.options);
@@ -157,7 +159,7 @@ describe.each(SLOTS)('a personal method at %s', (slot) => {
     await expectNothingDone(known);
   });
 
-  test('leaves the payment unpaid but not failed if it is deleted', async () => {
+  test('leaves the payment unpaid but not failed if the method is deleted', async () => {
     const method = await saveMethod(service, stranger.options, at(slot));
     const fields = { provider_id: slot, payment_method_id: method.id };
     const payment = await createIntent(service, stranger, fields);
@@ -171,7 +173,7 @@ describe.each(SLOTS)('a personal method at %s', (slot) => {
     expect(await read(service, payment.id, stranger.options)).toMatchObject({ status: 'created' });
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created']);
     await expectNothingDone(known);
-    // The service asks Stripe, because it does not know the id of the detached method.
+    // The service does not know the provider's id of the detached method, so the provider refuses the method.
     const byProvider = { payment_method_id: method.provider_payment_method_id };
     expect(await confirm(service, payment.id, { ...stranger.options, body: byProvider })).toMatchObject(INVALID);
     expect(await timesCharged(service, payment.id)).toBe(0);
@@ -247,7 +249,7 @@ describe('a member’s own card on an organization’s payment', () => {
     },
   );
 
-  test('is not charged by a browser that has the client secret and names no method', async () => {
+  test('is not charged by a browser that has the client secret but names no method', async () => {
     const { payment } = await lent();
     const shown = await read(service, payment.id, acme.owner.options);
     const known = await begin();
@@ -260,9 +262,9 @@ describe('a member’s own card on an organization’s payment', () => {
   });
 
   test.each([
-    ['another of the member’s cards', true, DENIED],
+    ['the payment names another of the member’s cards', true, DENIED],
     ['the payment names no card', false, NO_METHOD],
-  ])('is not charged by the owner after the member tried it in the browser (%s)', async (_, names, refused) => {
+  ])('is not charged by the owner after the member tried a card in the browser (%s)', async (_, names, refused) => {
     const { options } = acme.billing;
     const customer = await createCustomer(service, options, PERSONAL);
     const named = await saveMethod(service, options);
@@ -284,7 +286,7 @@ describe('a member’s own card on an organization’s payment', () => {
     await expectNothingDone(known);
   });
 
-  test('is unreachable through the organization’s customer on a personal payment in a browser', async () => {
+  test('does not let the member’s personal payment name the organization’s customer', async () => {
     const { body: customer } = await service.post(
       '/customers',
       { provider_id: 'provider_a', email: 'billing@acme.example', organization_id: acme.id },

@@ -1,3 +1,8 @@
+/**
+ * @module A retry under an Idempotency-Key gets the stored response only if the caller may still act for the same
+ * organization.
+ */
+
 import { describe, expect, test } from 'vitest';
 import { partialAddress } from '../builders/address.ts';
 import { freePort } from '../builders/free-port.ts';
@@ -9,15 +14,12 @@ import { type RequestOptions, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { nodesAt, SECRET } from './targets.ts';
 
-/**
- * A retry under an Idempotency-Key gets the stored response only if the caller may still act for the same organization.
- */
 const port = await freePort();
 const service = withHost({ frozen: true, port, env: nodesAt(port, { all: { EVENTS: 'all', SECRET } }) });
 
 const REUSED = { status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } };
 
-/** Every create with the session's organization as default owner. */
+/** Every create route that takes the session's organization as the default owner. */
 const CREATES = [
   ['/payments/intents', intentBody()],
   ['/customers', customerBody()],
@@ -37,7 +39,7 @@ const memberWithSessions = async (role = 'billing') => {
 };
 
 describe.each(CREATES)('POST %s repeated with an Idempotency-Key', (path, body) => {
-  test('hides its organization record from a former member in a session without an organization', async () => {
+  test('hides the organization’s record from a former member, with or without an organization in the session', async () => {
     const { member, there, organizationId, remove } = await memberWithSessions();
     const first = await service.post(path, body, { ...there.options, idempotencyKey: 'one' });
     expect(first).toMatchObject({ status: 201, body: { organization_id: organizationId } });

@@ -1,3 +1,5 @@
+/** @module A stopped subscription can be restarted only by a caller who may charge its method. */
+
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { withHost } from './host.ts';
@@ -7,7 +9,6 @@ import type { ParsedJson } from './routes.ts';
 import { command, OWN_BILLING, patch, payer, readSubscription, type Subscriber, subscribe } from './subscribers.ts';
 import { type Taken, takenSince } from './use/charges.ts';
 
-/** A stopped subscription can be restarted only by a caller who may charge its method. */
 const WAYS = [
   ['provider_a', 'the provider', {}, 'pm_card_visa'],
   ['provider_a', 'the service', OWN_BILLING, 'pm_card_visa'],

@@ -1,3 +1,5 @@
+/** @module A method saved by a payment is attached only to a customer of the payment's owner. */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import { intentBody } from '../builders/intent.ts';
 import { present } from '../builders/present.ts';
@@ -7,14 +9,13 @@ import { type Company, company, createCustomer, methodAtProvider, removeMember, 
 import type { MethodBody, PaymentBody } from './routes.ts';
 import { takenSince } from './use/charges.ts';
 
-/** A method saved by a payment is attached only to a customer of the payment's owner. */
 const service = withHost({ frozen: true });
 
 const TOKENS = { provider_a: 'pm_card_mastercard', provider_b: 'SIM-OK', provider_c: 'cnon:card-nonce-ok' } as const;
 const SLOTS = ['provider_a', 'provider_b', 'provider_c'] as const;
 type Slot = (typeof SLOTS)[number];
 
-/** At PayPal, one-time tokens can only be saved, so payers approve an order instead. */
+/** The slots that charge a one-time token. PayPal only saves such a token, and its payers approve an order instead. */
 const TAKES_TOKENS = ['provider_a', 'provider_c'] as const;
 
 const PERSONAL = { organization_id: null } as const;
@@ -47,8 +48,8 @@ const savedOfAcme = async () =>
   (await service.get(`/payment-methods?organization_id=${acme.id}`, acme.owner.options)).body;
 
 /**
- * Expects one saved method of the organization, attached to the organization's customer in the record and at the
- * provider.
+ * Expects exactly one saved method of the organization. The record and the provider attach the method to the
+ * organization's customer.
  */
 const expectKeptForAcme = async (card: MethodBody) => {
   const methods = await savedOfAcme();
@@ -109,7 +110,7 @@ describe.each(TAKES_TOKENS)('a token that replaces a member’s own card at %s',
   });
 });
 
-test('a browser’s card that replaces a member’s own card is not attached to the member’s customer', async () => {
+test('a card that the browser sends instead of a member’s own card is not attached to the member’s customer', async () => {
   const fails = { ...PERSONAL, provider_payment_method_token: 'pm_card_chargeCustomerFail' };
   const card = await saveMethod(service, acme.billing.options, fails);
   const fields = { organization_id: acme.id, payment_method_id: card.id, ...SAVING };

@@ -1,3 +1,5 @@
+/** @module The credit of a plan change with a discount code, after a partial refund of the period's payment. */
+
 import { describe, expect, test } from 'vitest';
 import { present } from '../builders/present.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
@@ -8,7 +10,6 @@ import { creditAt, giveBack, newestPayment } from './paid-periods.ts';
 import { changeTo, PLAN_PLACES, type PlanHolder, plan, preview, priceAtStripe, subscribed } from './plan-changes.ts';
 import { paymentsOf, readSubscription } from './subscribers.ts';
 
-/** The credit of a plan change with a discount code, after a partial refund of the period's payment. */
 const DOWNGRADE_NOW = { PLAN_CHANGE_DOWNGRADE: 'now' };
 
 interface List {

@@ -1,3 +1,5 @@
+/** @module Compares the credit of a plan change with exact arithmetic on the period's payments and refunds. */
+
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { withHost } from './host.ts';
@@ -7,7 +9,6 @@ import { changeTo, PLAN_PLACES, plan, preview } from './plan-changes.ts';
 import type { ParsedJson } from './routes.ts';
 import { paymentsOf, readSubscription } from './subscribers.ts';
 
-/** Compares the credit of a plan change with exact arithmetic on the period's payments and refunds. */
 describe.each(PLAN_PLACES)('the credit for an unused period at %s', (where, place) => {
   const service = withHost({ frozen: true, env: place.settings });
   const stage = { service, place };
@@ -17,7 +18,7 @@ describe.each(PLAN_PLACES)('the credit for an unused period at %s', (where, plac
     return { start: Date.parse(now.current_period_start), end: Date.parse(now.current_period_end) };
   };
 
-  /** The amount paid over all payments of the subscription, minus refunds and losses. */
+  /** The sum of the subscription's payments, minus refunds and lost disputes. */
   const keptOf = async ({ who, id }: Held): Promise<number> =>
     (await paymentsOf(service, who, id))
       .filter(({ status }) => status === 'succeeded')

@@ -13,7 +13,7 @@ describe.each([
 ])('a plan change that awaits payment at %s', (_, env) => {
   const service = withHost({ frozen: true, env });
 
-  /** Starts a change to a much more expensive plan, this long before the period or trial ends. */
+  /** Starts a change to a much more expensive plan, `leftMs` before the period or trial ends. */
   const asking = async (leftMs: number, fields: object = {}) => {
     const of = await subscribed(service, VISA, { product_id: await plan(service, 1_000, { ...fields }) });
     const card = await anotherMethod(service, of.who, 'pm_card_authenticationRequired');

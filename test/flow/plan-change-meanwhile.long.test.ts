@@ -1,3 +1,7 @@
+/**
+ * @module The merchant refunds the period's payment after the plan change has read this payment and before the claim.
+ */
+
 import { expect, test } from 'vitest';
 import { present } from '../builders/present.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
@@ -8,7 +12,6 @@ import { changeTo, plan, subscribed } from './plan-changes.ts';
 import { withStops } from './stops.ts';
 import { OWN_BILLING, paymentsOf, readSubscription } from './subscribers.ts';
 
-/** The merchant refunds the period after the change has read its payment and before the claim. */
 const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
 const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
 

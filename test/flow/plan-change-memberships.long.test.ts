@@ -52,7 +52,7 @@ describe.each(PLAN_PLACES)('the membership after a plan change at %s', (_, place
     expect(await memberships(of)).toEqual(['gold active', 'silver cancelled']);
   });
 
-  test('ends if the new plan has no tier, and an erasure removes its personal data', async () => {
+  test('ends if the new plan has no tier, and an erasure removes the personal data of the membership', async () => {
     const of = await subscribed(service, place, { product_id: await withTier(1_000, 'silver') });
     await service.advance(10 * DAY_SECONDS);
     await changeTo(service, of, { product_id: await plan(service, 3_000) });
@@ -110,7 +110,7 @@ describe('a plan change', () => {
     expect(payments.map(({ total_cents }) => total_cents)).toEqual([2_100, 1_250, 3_500]);
   });
 
-  test('keeps the new price even if the first renewal fails', async () => {
+  test('keeps its scheduled price even if the first renewal fails', async () => {
     const token = 'pm_sim_ok_1_then_decline';
     const of = await subscribed(service, { ...VISA, token }, { product_id: await plan(service, 4_900) });
     await service.advance(10 * DAY_SECONDS);
@@ -123,7 +123,7 @@ describe('a plan change', () => {
     expect(answer).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
   });
 
-  test('by an admin lowers the price now, or raises it free of charge or from the next period', async () => {
+  test('by an admin lowers the price now, raises it now without a charge, or raises it from the next period', async () => {
     const of = await subscribed(service, VISA, { product_id: await plan(service, 4_900) });
     await service.advance(10 * DAY_SECONDS);
     const admin = { ...of, who: { ...of.who, options: (await signIn(service, { is_admin: true })).options } };

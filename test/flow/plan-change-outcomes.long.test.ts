@@ -15,7 +15,7 @@ import {
 import type { PaymentBody } from './routes.ts';
 import { anotherMethod, command, patch, paymentsOf, readSubscription } from './subscribers.ts';
 
-/** Tokens paying the first charge and declining the next. */
+/** Tokens that pay the first charge and decline the next. */
 const LATER_DECLINE = {
   provider_a: 'pm_sim_ok_1_then_decline',
   provider_b: 'SIM-OK-1-THEN-DECLINE',
@@ -151,7 +151,7 @@ describe.each([
 
 describe.each(PLAN_PLACES)('a plan change with an unknown payment outcome at %s', (_, place) => {
   const service = withHost({ frozen: true, env: place.settings });
-  /** The charging provider call. */
+  /** The path of the provider call that charges the payment. */
   const CHARGE = {
     provider_a: '/v1/payment_intents',
     provider_b: '/capture',
@@ -186,7 +186,7 @@ describe.each(PLAN_PLACES)('a plan change with an unknown payment outcome at %s'
     expect(await planEvents(service, of.id)).toEqual(['plan_changed']);
   });
 
-  test('is dropped if the provider did not respond before the charge', async () => {
+  test('is dropped if the provider does not respond to the call before the charge', async () => {
     const created = { provider_a: '/v1/payment_intents', provider_b: '/v2/checkout/orders', provider_c: '/v2/orders' };
     const { of, dear } = await atHalf();
     const before = await readSubscription(service, of.who, of.id);
@@ -226,7 +226,7 @@ describe('a paid change of a provider-billed plan', () => {
     return { of, dear: await plan(service, 3_000) };
   };
 
-  test('fails if the subscription ended at the provider, and its payment stays', async () => {
+  test('fails if the subscription ended at the provider, and the payment of the change stays succeeded', async () => {
     const { of, dear } = await atHalf();
     await service.webhookMode('drop');
     await atStripe(service, `DELETE subscriptions/${of.first.provider_subscription_id}`);
@@ -263,7 +263,7 @@ describe('a paid change of a provider-billed plan', () => {
     },
   );
 
-  test('waits without a second charge while the provider rejects the new price', async () => {
+  test('waits without a second charge while the provider cannot store the new price', async () => {
     const { of, dear } = await atHalf();
     await service.fault({ ...UPDATE, action: 'error_500' });
     await changeTo(service, of, { product_id: dear });

@@ -56,7 +56,7 @@ describe('a plan change', () => {
     expect(await newestPayment(stage, of)).toMatchObject({ total_cents: 30_000, status: 'succeeded' });
   });
 
-  test('credits the unused time of both payments', async () => {
+  test('credits the unused time of the opening payment and of an earlier change', async () => {
     const of = await atHalf(1_000);
     await changeTo(native, of, { product_id: await plan(native, 3_000, SIXTY_DAYS), expected_cents: 1_000 });
     await native.advance(15 * DAY_SECONDS);
@@ -77,7 +77,7 @@ describe('a plan change', () => {
     });
   });
 
-  test('deducts a refund of the previous interval’s payment once', async () => {
+  test('does not credit the part of the price that came from a refunded payment of the previous interval', async () => {
     const of = await atHalf(3_000);
     const { id } = await newestPayment(stage, of);
     const longer = { billing_interval: 'daily', interval_multiplier: 90 };
@@ -85,7 +85,7 @@ describe('a plan change', () => {
     await giveBack(stage, id);
     await native.advance(45 * DAY_SECONDS);
     const product_id = await plan(native, 30_000, longer);
-    // 1500 of the 12000 came from the payment refunded later.
+    // 1500 of the 12000 were paid by the payment that is refunded later.
     expect((await preview(native, of, { product_id })).body).toMatchObject({ unused_cents: 5_250 });
   });
 
@@ -134,7 +134,7 @@ describe('a discount at Stripe', () => {
     expect(await newestPayment(stage, of)).toMatchObject({ billing_reason: 'subscription_cycle', total_cents: next });
   });
 
-  test('lowers only the new price if it starts within a paid period', async () => {
+  test('lowers only the new price if the discount starts within a paid period', async () => {
     const of = await atHalf(1_000);
     await atDashboard(of, { coupon: { percent_off: 50, duration: 'forever' } });
     const product_id = await plan(native, 3_000, SIXTY_DAYS);
@@ -187,7 +187,7 @@ describe('a discount at Stripe', () => {
         await native.control('POST', `/simulator/customers/${customer}/balance`, { balance: -1_900 });
       },
     ],
-  ])('extends a membership with its event if the period is paid by %s', async (_, pay) => {
+  ])('extends a membership if the period is paid by %s', async (_, pay) => {
     const who = await subscriber(native);
     const made = await subscribeToGold(native, who);
     await native.settle();

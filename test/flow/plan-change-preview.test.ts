@@ -38,7 +38,7 @@ describe('a preview', () => {
     ]);
   });
 
-  test('returns the same amounts for an earlier preview’s time, for ten minutes', async () => {
+  test('returns the amounts of an earlier preview if it names that preview’s time within ten minutes', async () => {
     const { who, id } = await atHalf(service, 1_000);
     const product_id = await plan(service, 300_000);
     const { body: early } = await preview(service, { who, id }, { product_id });
@@ -57,14 +57,14 @@ describe('a preview', () => {
   });
 });
 
-describe('a plan change and its preview are refused', () => {
+describe('a plan change and its preview', () => {
   const refused = async (of: PlanHolder, body: object, says: object) => {
     const before = await readSubscription(service, of.who, of.id);
     for (const route of [preview, changeTo]) expect(await route(service, of, { ...body })).toMatchObject(says);
     expect(await readSubscription(service, of.who, of.id)).toEqual(before);
   };
 
-  test('if the preview belongs to the previous period', async () => {
+  test('are refused if an earlier preview belongs to the previous period', async () => {
     const { who, id } = await atHalf(service, 1_000);
     const product_id = await plan(service, 3_000);
     const { proration_at } = (await preview(service, { who, id }, { product_id })).body;
@@ -77,23 +77,23 @@ describe('a plan change and its preview are refused', () => {
     await refused({ who, id }, { product_id, proration_at }, says);
   });
 
-  test('if the plan stays the same', async () => {
+  test('are refused if the plan stays the same', async () => {
     const { who, id, first } = await atHalf(service, 1_000);
     await refused({ who, id }, { product_id: first.product_id }, { status: 400, body: { code: 'VALIDATION_ERROR' } });
   });
 
   test.each([
     ['is withdrawn', { is_active: false }, 'PRODUCT_INACTIVE'],
-    ['is sold once', { billing_interval: undefined }, 'PRODUCT_INACTIVE'],
+    ['has no billing interval', { billing_interval: undefined }, 'PRODUCT_INACTIVE'],
     ['has another currency', { currency: 'EUR' }, 'PRICING_MISMATCH'],
     ['costs less than the provider charges', { total_cents: 20 }, 'AMOUNT_TOO_SMALL'],
-  ])('if the product %s', async (_, fields, code) => {
+  ])('are refused if the product %s', async (_, fields, code) => {
     const { who, id } = await atHalf(service, 1_000);
     const product_id = await plan(service, 3_000, fields);
     await refused({ who, id }, { product_id }, { status: 400, body: { code } });
   });
 
-  test('if the amount due is below the provider’s minimum or not the expected amount', async () => {
+  test('are refused if the amount due is below the provider’s minimum or is not the expected amount', async () => {
     const { who, id } = await atHalf(service, 1_000);
     const little = await plan(service, 1_030);
     const says = {
@@ -112,7 +112,7 @@ describe('a plan change and its preview are refused', () => {
   test.each([
     ['more', (due: number) => due - 1],
     ['less', (due: number) => due + 1],
-  ])('if the amount due is %s than expected, even by one cent', async (_, expectedOf) => {
+  ])('are refused if the amount due is %s than expected, even by one cent', async (_, expectedOf) => {
     const of = await atHalf(service, 1_000);
     const product_id = await plan(service, 3_000);
     const { body: seen } = await preview(service, of, { product_id });
@@ -126,7 +126,7 @@ describe('a plan change and its preview are refused', () => {
     ['an interval', { billing_interval: 'yearly' }],
     ['no proration', { proration: 'none', when: 'now' }],
     ['a downgrade now', { when: 'now' }],
-  ])('if a payer requests %s', async (_, fields) => {
+  ])('are refused if a payer requests %s', async (_, fields) => {
     const { who, id } = await atHalf(service, 4_900);
     const cheap = await plan(service, 1_900);
     const isFree = 'total_cents' in fields || 'billing_interval' in fields;
@@ -134,7 +134,7 @@ describe('a plan change and its preview are refused', () => {
     await refused({ who, id }, body, { status: 403, body: { code: 'INSUFFICIENT_PERMISSIONS' } });
   });
 
-  test('if a platform admin changes another payer’s product or would charge the payer', async () => {
+  test('are refused if a platform admin changes a payer’s product or would charge the payer', async () => {
     const { who, id } = await atHalf(service, 1_000);
     const admin = await signIn(service, { is_admin: true });
     const merchant = { ...who, options: admin.options };
@@ -143,7 +143,7 @@ describe('a plan change and its preview are refused', () => {
     await refused({ who: merchant, id }, { total_cents: 3_000, when: 'now' }, says);
   });
 
-  test('if the amount due rounds to zero, because the upgrade would be free', async () => {
+  test('are refused if the amount due rounds to zero, because the upgrade would be free', async () => {
     const first = await plan(service, 100, { billing_interval: 'yearly' });
     const { who, id, first: made } = await subscribed(service, VISA, { product_id: first });
     await service.moveTo(iso(Date.parse(made.current_period_end) - HOUR_MS));
@@ -153,7 +153,7 @@ describe('a plan change and its preview are refused', () => {
     expect(await preview(service, { who, id }, { product_id, when: 'period_end' })).toMatchObject({ status: 200 });
   });
 
-  test('in the last hour of the period', async () => {
+  test('are refused in the last hour of the period', async () => {
     const { who, id, first } = await atHalf(service, 1_000);
     const product_id = await plan(service, 300_000);
     await service.moveTo(iso(Date.parse(first.current_period_end) - HOUR_MS + 1));
@@ -161,7 +161,7 @@ describe('a plan change and its preview are refused', () => {
     expect(await preview(service, { who, id }, { product_id, when: 'period_end' })).toMatchObject({ status: 200 });
   });
 
-  test('at the period end if the subscription ends then', async () => {
+  test('are refused for the period end if the subscription ends then', async () => {
     const { who, id } = await atHalf(service, 1_000);
     await service.post(`/subscriptions/${id}/cancel`, {}, who.options);
     const product_id = await plan(service, 3_000);
@@ -182,7 +182,7 @@ describe('a quantity', () => {
 
   test.each([
     ['is outside the bounds of the product', { quantity: 6 }, 'QUANTITY_INVALID'],
-    ['is missing, if the product needs more than one', {}, 'QUANTITY_INVALID'],
+    ['is missing although the product needs more than one', {}, 'QUANTITY_INVALID'],
     ['is not an integer', { quantity: 2.5 }, 'VALIDATION_ERROR'],
     ['is too large', { quantity: 10_001 }, 'VALIDATION_ERROR'],
   ])('is refused if it %s', async (_, fields, code) => {

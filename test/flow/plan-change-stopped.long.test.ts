@@ -1,3 +1,8 @@
+/**
+ * @module The function that changes a plan stops before or after each of its calls, or loses the response of a call.
+ * Afterwards the change must be made and paid once or not at all, and the provider's price must equal ours.
+ */
+
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { PATIENT } from './flow.ts';
@@ -7,10 +12,6 @@ import type { ParsedJson } from './routes.ts';
 import { withStops } from './stops.ts';
 import { OWN_BILLING, paymentsOf, readSubscription } from './subscribers.ts';
 
-/**
- * The function that changes a plan stops before or after each of its calls, or loses the response of a call. Afterwards
- * the change must be made and paid once or not at all, and the provider's price must equal ours.
- */
 const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
 const OLD = 1_000;
 const NEW = 3_000;
@@ -84,7 +85,7 @@ describe.each([
     );
   };
 
-  /** Each call, stopped or lost, before and after its execution. */
+  /** For each call: the function stops before or after it, or loses the response of the call, executed or not. */
   const endsOf = (calls: readonly string[]) => {
     const { stopped, losing } = stoppable();
     const at = calls.map((name, index) => ({ name, call: index + 1 }));

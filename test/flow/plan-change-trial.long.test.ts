@@ -1,3 +1,8 @@
+/**
+ * @module A trial belongs to the product. A payer who changes product during a long trial keeps at most the new
+ * product's own trial.
+ */
+
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, iso, startOfSecond } from '../../shared/core/time.ts';
 import { present } from '../builders/present.ts';
@@ -16,15 +21,10 @@ import {
 import type { ParsedJson } from './routes.ts';
 import { anotherMethod, command, patch, paymentsOf, readSubscription } from './subscribers.ts';
 
-/**
- * A trial belongs to the product. A payer who changes product during a long trial keeps at most the new product's own
- * trial.
- */
-
 const NOTHING = { subtotal_cents: 500, total_cents: 500, currency: 'USD', billing_interval: 'monthly' };
 const GOLD = { metadata: { membership_type_id: 'gold' } };
 
-/** True if both times are equal in whole seconds, because a billing provider counts seconds. */
+/** True if both times differ by at most one second, because a billing provider counts whole seconds. */
 const near = (one: string, other: string): boolean => Math.abs(Date.parse(one) - Date.parse(other)) <= 1_000;
 
 describe.each(PLAN_PLACES)('a product change in a trial of 730 days at %s', (_, place) => {
@@ -56,7 +56,7 @@ describe.each(PLAN_PLACES)('a product change in a trial of 730 days at %s', (_, 
     [7, 'monthly'],
     [0, 'quarterly'],
   ] as const)(
-    'ends the trial and charges a first period if the product has %i trial days and is billed %s',
+    'ends the trial and charges a first period if the new product has %i trial days and is billed %s',
     async (trial_days, billing_interval) => {
       const of = await onTrial();
       const product_id = await plan(service, 3_000, { trial_days, billing_interval, ...GOLD });
@@ -141,7 +141,7 @@ describe.each(PLAN_PLACES)('a product change in a trial of 730 days at %s', (_, 
     expect(body).toMatchObject({ status: 'trialing', total_cents: 3_000, trial_end: of.first.trial_end });
   });
 
-  test('applies at the trial end if it is requested for the period end', async () => {
+  test('applies at the trial end if the change is requested for the period end', async () => {
     const of = await onTrial({ product_id: await plan(service, 1_000, { trial_days: 14 }) });
     const product_id = await plan(service, 3_000);
     const { body: seen } = await preview(service, of, { product_id, when: 'period_end' });
@@ -222,7 +222,7 @@ describe('a change that ends or shortens a trial at a billing provider', () => {
     [11, { billing_interval: 'monthly' }],
     [0, { billing_interval: 'daily' }],
   ] as const)(
-    'starts a new period if the price update succeeds after the paid time has ended (%i)',
+    'starts a new period if the price update succeeds after the paid or free time has ended (%i trial days)',
     async (days, fields) => {
       const { of, product_id } = await onTrial(days, fields);
       await service.fault({ ...UPDATE, action: 'error_500' });
@@ -237,7 +237,7 @@ describe('a change that ends or shortens a trial at a billing provider', () => {
     },
   );
 
-  test('gives no tier for the previous price if the trial ends before the price update', async () => {
+  test('activates no tier for the previous price if the trial ends before the price update', async () => {
     const of = await subscribed(service, VISA, { ...NOTHING, trial_days: 11 });
     await service.advance(10 * DAY_SECONDS);
     await service.settle();
@@ -261,7 +261,7 @@ describe('a change that ends or shortens a trial at a billing provider', () => {
     expect([await charged(), (await gold()).status]).toEqual([[500, 3_000], 'active']);
   });
 
-  test('keeps the trial until the payer has paid', async () => {
+  test('keeps the trial until the payer has paid the change', async () => {
     const { of, product_id } = await onTrial(0);
     const asking = await anotherMethod(service, of.who, 'pm_card_authenticationRequired');
     await patch(service, of.who, { id: of.id, body: { payment_method_id: asking } });

@@ -26,7 +26,7 @@ describe.each(UNITS)('a plan change in %s', (name, unit, index) => {
     return made;
   };
 
-  test('charges a multiple of the provider’s unit at any time, half rounded up', async () => {
+  test('charges a multiple of the provider’s unit, with half a unit rounded up', async () => {
     const of = await held();
     const product_id = await plan(service, 3_000 * unit, { currency, tax_cents: 479 * unit });
     const [start, end] = [of.first.current_period_start, of.first.current_period_end].map((time) => Date.parse(time));
@@ -92,7 +92,7 @@ describe('the quantity of a plan change', () => {
     ['raised to the least', { had: 1, bounds: { min_quantity: 3 }, to: 3, min: 3, max: null }],
     ['lowered to the most', { had: 5, bounds: { max_quantity: 2 }, to: 2, min: 1, max: 2 }],
   ])(
-    'if omitted is %s quantity of the new product, once the caller has seen it in a preview',
+    'if omitted is %s quantity of the new product, once the caller has seen that quantity in a preview',
     async (_, { had, bounds, to, min, max }) => {
       const of = await seats(had);
       const product_id = await plan(service, 9_000, bounds);

@@ -13,7 +13,7 @@ const CHARGES = { provider: 'provider_a', path: '/v1/payment_intents' } as const
 describe('a renewal during an unclear plan change', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  /** A change two hours before the period end, with an unknown outcome of its charge. */
+  /** A change two hours before the period end. The outcome of its charge is unknown. */
   const unclear = async () => {
     const of = await subscribed(service, VISA, { product_id: await plan(service, 1_000) });
     await service.moveTo(iso(Date.parse(of.first.current_period_end) - 2 * HOUR_MS));
@@ -51,7 +51,7 @@ describe('a renewal during an unclear plan change', () => {
     ]);
   });
 
-  test('waits at most a day, and still applies a change found paid later', async () => {
+  test('waits at most a day, and a change that is found paid later still applies', async () => {
     const { of } = await unclear();
     await service.advance(DAY_SECONDS + 4 * HOUR_SECONDS);
     await recover();
@@ -125,7 +125,7 @@ describe('a plan of a subscription', () => {
     expect(payments.map(({ total_cents }) => total_cents)).toEqual([4_900, 1_900]);
   });
 
-  test('appears in the timeline if a resumption starts a free plan', async () => {
+  test('appears in the timeline if a resumption starts the scheduled free plan', async () => {
     const of = await subscribed(service, SQUARE, { product_id: await plan(service, 4_900) });
     const free = await plan(service, 0);
     await changeTo(service, of, { product_id: free, when: 'period_end' });

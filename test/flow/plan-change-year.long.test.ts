@@ -5,10 +5,13 @@ import { startTestHost, type TestHost } from './host.ts';
 import { changeTo, PLAN_PLACES, type PlanHolder, type PlanPlace, plan, preview } from './plan-changes.ts';
 import { payer, readSubscription } from './subscribers.ts';
 
-/** 400 days with a plan change every week. Each host has one subscriber, and the test moves the clock. */
+/** The length of each test in days. Each host has one subscriber, and the test moves the clock. */
 const DAYS = 400;
 
-/** The changes of a year, each with a product index, a quantity and a time. */
+/**
+ * The weekly changes, repeated in this order. `to` is the index of a product. Without `when`, the service decides the
+ * time.
+ */
 const CHANGES = [
   { to: 1, quantity: 1 },
   { to: 1, quantity: 2 },
@@ -62,7 +65,7 @@ interface Days {
   readonly products: readonly string[];
 }
 
-/** @returns the expected payments, in order */
+/** @returns the expected amounts of the payments, in order */
 const runDays = async (service: TestHost, of: PlanHolder, { from, to, products }: Days): Promise<number[]> => {
   let known = await readSubscription(service, of.who, of.id);
   const expected: number[] = [];

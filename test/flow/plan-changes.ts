@@ -1,3 +1,5 @@
+/** @module Helpers for tests of plan changes. A refused call fails the test. */
+
 import { expect } from 'vitest';
 import { atStripe } from './at-stripe.ts';
 import { signIn } from './flow.ts';
@@ -5,12 +7,11 @@ import type { TestHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
 import { readSubscription, type Subscriber, subscribe, subscriber } from './subscribers.ts';
 
-/** Helpers for tests of plan changes. A refused call fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
 
 let products = 0;
 
-/** A product billed monthly. @returns its id */
+/** Creates a product billed monthly. @returns its id */
 export const plan = async (service: TestHost, cents: number, fields: Fields = {}): Promise<string> => {
   products += 1;
   const id = `plan-${products}-${cents}`;
@@ -22,7 +23,7 @@ export const plan = async (service: TestHost, cents: number, fields: Fields = {}
   return id;
 };
 
-/** A provider with its settings, its customer fields, and a method without authentication. */
+/** A provider with its settings, and a method that needs no authentication. */
 export const PLAN_PLACES = [
   ['Stripe, which bills', { slot: 'provider_a', token: 'pm_card_visa', settings: {} }],
   [
@@ -48,7 +49,7 @@ export const subscribed = async (
   return { who, id: first.id, first };
 };
 
-/** The price fields replaced by a product. */
+/** Omits the price fields, because the product sets the price. */
 const NO_PRICE = {
   subtotal_cents: undefined,
   total_cents: undefined,
@@ -56,7 +57,7 @@ const NO_PRICE = {
   billing_interval: undefined,
 };
 
-/** The subscription of a subscriber. */
+/** A subscriber and the id of their subscription. */
 export interface PlanHolder {
   readonly who: Subscriber;
   readonly id: string;
@@ -71,7 +72,7 @@ export const preview = (service: TestHost, { who, id }: PlanHolder, body: Fields
 export const withdraw = (service: TestHost, { who, id }: PlanHolder) =>
   service.request('DELETE', `/subscriptions/${id}/change`, who.options);
 
-/** The reasons in the subscription's plan events. */
+/** The reasons in the events of the subscription's plan changes, in order. */
 export const planEvents = async (service: TestHost, id: string): Promise<string[]> =>
   (await service.busEvents('subscription.updated'))
     .map(({ detail }) => detail.payload.data)

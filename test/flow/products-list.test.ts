@@ -6,7 +6,6 @@ import { type RequestOptions, withHost } from './host.ts';
 
 const service = withHost({ frozen: true });
 
-/** The list of products buyable by a payer. */
 describe('GET /products', () => {
   let admin: User;
   let buyer: User;

@@ -1,3 +1,7 @@
+/**
+ * @module A project id in a body requires edit permission on the project. Buyers get a project only through a product.
+ */
+
 import { beforeAll, describe, expect, test } from 'vitest';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
 import { customerBody } from '../builders/payer.ts';
@@ -8,7 +12,6 @@ import { withHost } from './host.ts';
 import { type Company, company, saveMethod } from './payers.ts';
 import { OWN_BILLING, payer, trySubscribe } from './subscribers.ts';
 
-/** A project id in a body requires edit permission on the project. Buyers get a project only through a product. */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
 
 let admin: User;
@@ -72,7 +75,7 @@ describe('a project', () => {
     expect(await trySubscribe(service, who, { project_id: 'nowhere' })).toMatchObject({ status: 404 });
   });
 
-  test('still filters a list and works as a scope guard', async () => {
+  test('can filter a list for callers who may see the project', async () => {
     const stranger = await signIn(service);
     const list = (user: User, id: string) => service.get(`/payments?project_id=${id}`, user.options);
     expect(await list(stranger, 'of-acme')).toMatchObject({ status: 403 });
@@ -99,7 +102,7 @@ describe('a guest', () => {
     expect(await itemsOf(service)).toEqual(before);
   });
 
-  test('gains no membership in a project by naming it', async () => {
+  test('gains no membership in a project by naming the project', async () => {
     const owner = await signIn(service);
     await put('projects/club', projectBody({ owner_user_id: owner.userId }));
     const first = await saveMethod(service, {}, { guest_data });

@@ -1,3 +1,8 @@
+/**
+ * @module A provider response is stale if the record has changed since the request. These tests change the record while
+ * a call waits for its response.
+ */
+
 import { describe, expect, test } from 'vitest';
 import { THREE_D_SECURE } from '../builders/intent.ts';
 import { present } from '../builders/present.ts';
@@ -17,7 +22,6 @@ import {
   trySubscribe,
 } from './subscribers.ts';
 
-/** A provider response is stale if the record has changed since the request. */
 const stoppable = withStops();
 const [[, STRIPE]] = PLAN_PLACES;
 const READ_SUBSCRIPTION = 'GET /v1/subscriptions/:id';
@@ -38,7 +42,7 @@ const subscribedUnheard = async () => {
 };
 
 describe('a subscription at its provider', () => {
-  test('keeps a cancellation scheduled during a read of its state', async () => {
+  test('keeps a cancellation that is scheduled during a read at the provider', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     const { id, current_period_end } = await subscribe(service, who);
@@ -56,7 +60,7 @@ describe('a subscription at its provider', () => {
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled' });
   });
 
-  test('is charged nothing in a pause during an unclear plan change', async () => {
+  test('is not charged for an unclear plan change that starts during a pause command', async () => {
     const { service, overtaken } = stoppable();
     const of = await subscribed(service, STRIPE, { product_id: await plan(service, 1_000) });
     await service.advance(10 * DAY_SECONDS);
@@ -80,7 +84,7 @@ describe('a subscription at its provider', () => {
     });
   });
 
-  test('stays past due despite a concurrent late event of its paid invoice', async () => {
+  test('stays past due if it becomes unpaid while a late event of its paid invoice is handled', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     await service.webhookMode('delay');
@@ -97,7 +101,7 @@ describe('a subscription at its provider', () => {
     await service.webhookMode('normal');
   });
 
-  test('has no scheduled change left if one is scheduled during its cancellation', async () => {
+  test('drops a plan change that is scheduled during the cancellation command', async () => {
     const { service, overtaken } = stoppable();
     const of = await subscribed(service, STRIPE, { product_id: await plan(service, 3_000) });
     const cheap = await plan(service, 1_000);
@@ -114,7 +118,7 @@ describe('a subscription at its provider', () => {
     expect(await readSubscription(service, of.who, of.id)).toMatchObject({ status: 'active', total_cents: 3_000 });
   });
 
-  test('is created once if two reactivations run concurrently after a slow charge', async () => {
+  test('is created only once more by two concurrent reactivations after a slow charge', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const { id, trial_end } = await subscribe(service, who, { trial_days: 5 });
@@ -128,7 +132,7 @@ describe('a subscription at its provider', () => {
     expect((await there(id)).map(({ status }) => status)).toEqual(['canceled', 'trialing']);
   });
 
-  test('is canceled if its creation becomes known during the cancellation', async () => {
+  test('is canceled even if its lost creation becomes known during the cancellation', async () => {
     const { service, overtaken, who, id } = await subscribedUnheard();
     const pay = () => service.advance(2 * HOUR_SECONDS);
     const cancel = () => command(service, who, { id, name: 'cancel', body: NOW });
@@ -138,7 +142,7 @@ describe('a subscription at its provider', () => {
     await service.webhookMode('normal');
   });
 
-  test('keeps its new version if the payer restarts it during the search for a lost creation', async () => {
+  test('stays active if the payer restarts it while a lost creation is looked up', async () => {
     const { service, overtaken, who, id } = await subscribedUnheard();
     const cancel = () => command(service, who, { id, name: 'cancel', body: NOW });
     const startAgain = async () => {
@@ -152,7 +156,7 @@ describe('a subscription at its provider', () => {
     await service.webhookMode('normal');
   });
 
-  test('keeps its new version if the payer restarts it while an older invoice is recorded', async () => {
+  test('stays active if the payer restarts it while an older invoice is recorded', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     const { id, current_period_end } = await subscribe(service, who);
@@ -172,7 +176,7 @@ describe('a subscription at its provider', () => {
     expect(others).toMatchObject([{ status: expect.stringMatching(/^(?:active|trialing)$/) }]);
   });
 
-  test('keeps the state of a later interface event that arrives during an earlier event’s read', async () => {
+  test('keeps the state of a later interface event that arrives while an earlier event reads the provider', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     const { id, provider_subscription_id } = await subscribe(service, who);
@@ -193,7 +197,7 @@ describe('a subscription at its provider', () => {
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'paused' });
   });
 
-  test('ends in the provider’s state if its event arrives during a change', async () => {
+  test('is paused and canceled at its end if the cancellation is scheduled during the pause command', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
@@ -208,7 +212,7 @@ describe('a subscription at its provider', () => {
   });
 });
 
-/** A provider report that changes only the version of the record. */
+/** Changes only the version of the record, as a provider report without news does. */
 const reportOn = async (id: string): Promise<void> => {
   const { service } = stoppable();
   const [stored] = (await itemsOf(service, `SUB#${id}`)).filter(({ sk }) => sk === 'SUB');
@@ -241,7 +245,7 @@ describe('a subscription with a provider report during a command', () => {
 });
 
 describe('a payment', () => {
-  test('stays paid if it is paid during a read of its older state', async () => {
+  test('stays paid if the payer pays during a read of the older state', async () => {
     const { service, overtaken } = stoppable();
     const user = await signIn(service);
     const intent = await createIntent(service, user);
@@ -263,7 +267,7 @@ describe('a payment', () => {
   test.each([
     ['the amount', { total_cents: 3_000 }],
     ['a field of ours alone', { concept: 'Books' }],
-  ])('is updated even if a provider report changes it during an update of %s', async (_, fields) => {
+  ])('is updated even if a provider report changes the record during an update of %s', async (_, fields) => {
     const { service, overtaken } = stoppable();
     const user = await signIn(service);
     const intent = await createIntent(service, user);
@@ -276,7 +280,7 @@ describe('a payment', () => {
     expect(await read(service, intent.id, user.options)).toMatchObject(fields);
   });
 
-  test('returns a conflict if another request changes it during an update', async () => {
+  test('is not updated (409) if another request changes the payment during the update', async () => {
     const { service, overtaken } = stoppable();
     const user = await signIn(service);
     const { id } = await createIntent(service, user);

@@ -7,7 +7,7 @@ import type { RefusalBody } from './routes.ts';
 
 const service = withHost({ frozen: true, env: { LOG_LEVEL: 'INFO' } });
 
-/** Functions write logs to standard output. */
+/** The log lines of functions, from standard output. */
 const logged: string[] = [];
 const listen = (): void => {
   vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
@@ -156,7 +156,7 @@ describe.each(KINDS)('$kind', ({ kind, resource, prefix, body, shown }) => {
     expect(await itemsOf(service, `${prefix}#forged`)).toEqual([]);
   });
 
-  test('accept a record as a read returns it', async () => {
+  test('accept a GET response as the body of a PUT', async () => {
     await put(`${kind}/as-read`, body());
     const { data } = (await get(`${kind}/as-read`)).body;
     expect(await put(`${kind}/as-read`, data)).toMatchObject({ status: 200, body: { data } });
@@ -245,7 +245,7 @@ describe('the body of a reference record', () => {
     expect(await put('tiers/x', JSON.stringify(body))).toMatchObject({ status: 400 });
   });
 
-  test('can omit the subtotal, and can name a tier', async () => {
+  test('of a product can omit the subtotal, and can name a tier', async () => {
     const product = productBody({
       currency: 'eur',
       tax_cents: 900,
@@ -261,7 +261,7 @@ describe('the body of a reference record', () => {
     expect((await put('products/free', productBody({ total_cents: 0 }))).status).toBe(200);
   });
 
-  test('is stored with times in UTC and e-mail in lower case', async () => {
+  test('of an invite is stored with its time in UTC and its e-mail in lower case', async () => {
     const invite = inviteBody({ email: ' Grace@Example.com ', expires_at: '2099-01-01T02:00:00+02:00' });
     expect((await put('invites/utc', invite)).body.data).toMatchObject({
       email: 'grace@example.com',

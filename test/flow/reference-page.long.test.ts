@@ -1,3 +1,5 @@
+/** @module The reference page in a browser. */
+
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { documentedEndpoints } from '../../functions/api/catalogue.ts';
@@ -9,7 +11,6 @@ import { PATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 import { tokenIn } from './pages.ts';
 
-/** The reference page in a browser. */
 const STEP_MS = 60_000;
 const MADE_MS = 240_000;
 const TRIED_MS = 120_000;
@@ -63,7 +64,7 @@ describe('the reference page', () => {
         { total_cents: 2_500, currency: 'EUR' },
         { session: 'demo-admin' },
       );
-      // A reader pastes the token of a link of their own.
+      // A reader would paste the token of a link that they have created.
       await page.evaluate(`reference.preauthorizeApiKey('linkToken', '${tokenIn(link.body.data.url)}')`);
       for (const first of firsts) shown.push(await tryFirstOf(page, first));
       expect(shown).toEqual(firsts.map(({ id, status }) => ({ id, status })));
@@ -82,7 +83,7 @@ describe('the reference page', () => {
 describe('the reference page of a host with an external identity service', () => {
   const service = withHost({ env: { IDENTITY_URL: 'http://127.0.0.1:9/identity' } });
 
-  test('sends no demo session', async () => {
+  test('contains no demo session', async () => {
     const { status, body } = await service.get('/docs/start.js');
     expect(status).toBe(200);
     expect(body).toContain('/openapi.json');
@@ -90,7 +91,7 @@ describe('the reference page of a host with an external identity service', () =>
   });
 });
 
-/** Presses "Try it out" and "Execute" for the first operation. @returns its id and the response status */
+/** Presses "Try it out" and "Execute" for the first operation of the group. @returns its id and the response status */
 const tryFirstOf = async (page: Page, { group }: Documented): Promise<{ id: string; status: number }> => {
   const section = page.locator('.opblock-tag-section', { has: page.locator(`h3[data-tag="${group}"]`) });
   const row = section.locator('.opblock').first();

@@ -30,7 +30,7 @@ const get = async (id: string, query: string) =>
 const PRICE = { subtotal_cents: 4_100, tax_cents: 900, discount_cents: 100, total_cents: 4_900, currency: 'EUR' };
 
 describe('a payment for a product', () => {
-  test('uses the product’s price, even if the request names other prices', async () => {
+  test('uses the product’s price if the request names no price', async () => {
     const { status, body } = await buy();
     expect(status).toBe(201);
     expect(body).toMatchObject({ ...PRICE, amount_cents: 4_900 });
@@ -90,7 +90,7 @@ describe('a payment for a product', () => {
     });
   });
 
-  test('is refused if the product is inactive or missing', async () => {
+  test('is refused if the product is inactive, missing or free', async () => {
     await put('products/ended', productBody({ is_active: false }));
     expect(await buy({ product_id: 'ended' })).toMatchObject({ status: 400, body: { code: 'PRODUCT_INACTIVE' } });
     expect(await buy({ product_id: 'nothing' })).toMatchObject({
@@ -125,7 +125,7 @@ describe('a payment for a product', () => {
     expect(paid).not.toHaveProperty('product');
   });
 
-  test('returns null for removed records', async () => {
+  test('returns null for a removed product and project', async () => {
     await put('projects/gone', projectBody({ owner_user_id: user.userId }));
     await put('products/gone', productBody({ project_id: 'gone' }));
     const { body } = await buy({ product_id: 'gone' });

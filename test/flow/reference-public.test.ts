@@ -83,7 +83,7 @@ describe('an invite', () => {
   test.each([
     ['no organization', {}],
     ['an unknown organization', { organization_id: 'org_none' }],
-  ])('shows no organization if it names %s', async (_, fields) => {
+  ])('shows no organization if the invite names %s', async (_, fields) => {
     await put('invites/token-2', inviteBody({ ...fields, email: 'a@example.com' }));
     expect(await preview('token-2')).toMatchObject({
       status: 200,
@@ -104,7 +104,7 @@ describe('an invite', () => {
     expect(await preview('token-4')).toMatchObject(EXPIRED);
   });
 
-  test('returns 404 if it is missing or its target is missing', async () => {
+  test('returns 404 if the invite or its project is missing', async () => {
     expect(await preview('nothing')).toMatchObject(NOT_FOUND);
     await put('invites/token-5', inviteBody({ project_id: 'nowhere' }));
     expect(await preview('token-5')).toMatchObject(NOT_FOUND);
@@ -114,7 +114,7 @@ describe('an invite', () => {
     expect(await preview('token-6')).toMatchObject(NOT_FOUND);
   });
 
-  test('is limited to 30 lookups per minute and IP address, known or not', async () => {
+  test('can be looked up 30 times per minute and IP address, even if it does not exist', async () => {
     await service.advance(2 * MINUTE_SECONDS);
     const ask = (index: number, ip = '203.0.113.9') => preview(`guess-${index}`, from(ip));
     const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => ask(index)));

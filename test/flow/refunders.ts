@@ -1,13 +1,14 @@
+/** @module Helpers for tests of refunds and disputes. */
+
 import { expect } from 'vitest';
 import { MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { confirm, createIntent, itemsOf, read, signIn, type User } from './flow.ts';
 import type { RequestOptions, TestHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Helpers for tests of refunds and disputes. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The providers that accept payments, each with a one-time method that succeeds and the name of its protocol. */
+/** A provider that accepts payments, and its one-time method that succeeds. */
 export type Paying = readonly [provider: string, method: string];
 
 export const PAYING_METHODS: readonly [Paying, ...Paying[]] = [
@@ -19,7 +20,7 @@ export const PAYING_METHODS: readonly [Paying, ...Paying[]] = [
 export const signInAdmin = (service: TestHost): Promise<User> =>
   signIn(service, { is_admin: true, expires_in: YEAR_SECONDS });
 
-/** A paid payment of 25.00 USD, as its user reads it. */
+/** Creates and pays a payment, of 25.00 USD by default. @returns the payment as its user reads it */
 export const paidPayment = async (
   service: TestHost,
   user: User,
@@ -39,7 +40,7 @@ export const paidPayment = async (
 export const refund = (service: TestHost, paymentId: string, { body = {}, ...options }: RequestOptions) =>
   service.post(`/payments/${paymentId}/refunds`, body, options);
 
-/** The provider's refunded amounts of one of our payments, by refund status. */
+/** The provider's refunds of one of our payments. */
 export const refundsAtProvider = async (service: TestHost, paymentId: string) => {
   const { refunds } = await service.ledger(paymentId);
   return refunds;

@@ -1,3 +1,5 @@
+/** @module A payment with an open dispute is refunded only if the request sets despite_dispute. */
+
 import { describe, expect, test } from 'vitest';
 import { present } from '../builders/present.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
@@ -7,7 +9,6 @@ import { withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 import { expectAgreement, PAYING_METHODS, type Paying, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 
-/** A payment with an open dispute is refunded only if the request sets despite_dispute. */
 const service = withHost({ frozen: true, env: PATIENT });
 const payctl = payctlOf(service);
 
@@ -19,7 +20,7 @@ const setUp = async (paying: Paying, fields: object = {}) => {
   return { disputed, admin: await signInAdmin(service), payment: disputed.payment };
 };
 
-/** The dispute in the error's `details`. */
+/** The id and status of the dispute, as in the `details` of the error. */
 const nameOf = async (disputed: Disputed) => {
   const { id, status } = await readDispute(service, disputed);
   return { dispute_id: id, status };
@@ -172,7 +173,7 @@ describe('a PayPal case', () => {
 });
 
 describe.each([STRIPE, SQUARE])('a refund refusal at %s because of a dispute', (...paying) => {
-  test('records a dispute whose event was lost', async () => {
+  test('records the new status of a dispute whose event was lost', async () => {
     const { disputed, admin, payment } = await setUp(paying, { status: 'won' });
     await service.webhookMode('drop');
     await moveDisputeLater(service, disputed, { status: 'needs_response' });

@@ -1,3 +1,5 @@
+/** @module The provider's event can arrive between any two calls of the refunding function. */
+
 import { beforeAll, describe, expect, test } from 'vitest';
 import { present } from '../builders/present.ts';
 import { HOUR_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
@@ -5,7 +7,6 @@ import { PATIENT, read, signIn } from './flow.ts';
 import { expectAgreement, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 import { withStops } from './stops.ts';
 
-/** The provider's event can arrive between any two calls of the refunding function. */
 const stoppable = withStops(PATIENT);
 
 beforeAll(async () => {
@@ -72,7 +73,7 @@ describe('a refund event without our refund id', () => {
       expect({ call, refunded: after.refunded_cents }).toEqual({ call, refunded: 900 });
       await expectAgreement(service, payment.id, admin);
     }
-    // At more than one position, the event came after the duplicate check and before the write.
+    // At more than one position, the event arrives after the check for duplicates and before the write.
     expect(duplicates.size).toBeGreaterThan(1);
   });
 });

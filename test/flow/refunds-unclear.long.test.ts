@@ -1,3 +1,5 @@
+/** @module A refund with an unknown outcome at the provider. The event of this refund does not contain our id. */
+
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { present } from '../builders/present.ts';
 import { HOUR_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
@@ -5,7 +7,6 @@ import { IMPATIENT, read, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { expectAgreement, PAYING_METHODS, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 
-/** Refunds with an unknown outcome at the provider. No webhook arrives, so only scheduled lookups find the outcome. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 const setUp = async (provider: (typeof PAYING_METHODS)[number]) => {

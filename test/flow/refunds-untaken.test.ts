@@ -1,3 +1,8 @@
+/**
+ * @module API versions of Stripe before 2025-03-31 report a refund for the uncaptured part of a hold. A webhook
+ * endpoint with such a version receives these refund events.
+ */
+
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
@@ -6,10 +11,6 @@ import { AT_STRIPE, capture, HOLDING, heldPayment, release } from './holders.ts'
 import { withHost } from './host.ts';
 import { expectAgreement, refund, signInAdmin } from './refunders.ts';
 
-/**
- * API versions of Stripe before 2025-03-31 report a refund for the uncaptured part of a hold. A webhook endpoint with
- * such a version receives these refund events.
- */
 const OLD = '2024-11-20.acacia';
 const PINNED = '2026-10-28.endive';
 
@@ -122,7 +123,7 @@ describe('a refund event for an uncaptured amount', () => {
     await expectNothingTaken(id);
   });
 
-  test('keeps a hold released if it is the first event after a release at Stripe', async () => {
+  test('before a release at Stripe is known triggers a read, which stores the release', async () => {
     const { id, intent, admin } = await hold();
     await service.webhookMode('drop');
     await atStripe(service, `POST payment_intents/${intent}/cancel`);
@@ -150,7 +151,7 @@ describe('a refund of a captured hold', () => {
     await expectAgreement(service, id, admin);
   });
 
-  test('made by the service is counted once, with its events in the old version', async () => {
+  test('made by the service is counted once, even with its events in the old version', async () => {
     const { id, admin } = await hold();
     await capture(service, id, { ...admin.options, body: { amount_cents: 600 } });
     await service.settle();
@@ -160,7 +161,7 @@ describe('a refund of a captured hold', () => {
     await expectAgreement(service, id, admin);
   });
 
-  test('is retried while Stripe cannot be read', async () => {
+  test('is counted by a retry if Stripe cannot be read at first', async () => {
     const { id, admin } = await hold();
     await capture(service, id, { ...admin.options, body: {} });
     await service.settle();

@@ -1,3 +1,5 @@
+/** @module Refunds through the service's route, at each provider. */
+
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { createPaidIntent, eventsOf, PATIENT, read, signIn } from './flow.ts';
@@ -13,7 +15,6 @@ import {
   signInAdmin,
 } from './refunders.ts';
 
-/** Refunds through the service's route, at each provider. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const setUp = async (provider: Paying = PAYING_METHODS[0]) => {
@@ -137,7 +138,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('shows a provider refund after its event, and allows refunds only of the rest', async () => {
+  test('shows a refund made at the provider after its event, and allows refunds only of the rest', async () => {
     const { user, admin, payment } = await setUp(provider);
     await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 2_000 });
     await service.settle();
@@ -154,7 +155,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('is read from the provider before a refusal if a provider refund’s event was lost', async () => {
+  test('is read from the provider before a refusal, so a provider refund with a lost event is recorded', async () => {
     const { user, admin, payment } = await setUp(provider);
     await service.webhookMode('drop');
     await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 2_000 });
@@ -184,7 +185,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('is disputed, and then won, through events', async () => {
+  test('shows the opening and the end of a dispute through its events', async () => {
     const { user, payment } = await setUp(provider);
     const raised = await service.control('POST', `/simulator/payments/${payment.id}/disputes`, {});
     await service.settle();
@@ -241,7 +242,7 @@ describe('a refund', () => {
     expect((await service.get(`/payments/${intent.id}/refunds`, user.options)).body).toEqual([]);
   });
 
-  test('is counted once per provider refund, even if two provider refunds have the same id of ours', async () => {
+  test('is counted once per provider refund, even if several provider refunds contain the same id of ours', async () => {
     const { user, admin, payment } = await setUp();
     for (let round = 0; round < 3; round += 1) {
       await service.fault({
@@ -327,7 +328,7 @@ describe('a refund', () => {
   });
 
   test.each(['personal', 'of an organization'])(
-    'cannot be made by the admin who made the payment, %s',
+    'cannot be made by the admin who made the payment (%s)',
     async (whose) => {
       const [payer, other] = [await signInAdmin(service), await signInAdmin(service)];
       const owner = whose === 'personal' ? {} : { organization_id: await newOrganization(service, payer) };

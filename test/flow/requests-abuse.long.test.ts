@@ -1,3 +1,5 @@
+/** @module Abuse that rate limits stop: forged events, card testing, and guessing of e-mails and targets. */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { paypalSignatureHeaders } from '../../infra/simulator/paypal/wire/signing.ts';
@@ -14,12 +16,10 @@ import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { company, saveMethod } from './payers.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Abuse that rate limits stop: forged events, card testing, and guessing of e-mails and targets. */
 const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: 'on' } });
 
 const from = (ip: string, options: RequestOptions = {}): RequestOptions => ({ ...options, ...fromAddress(ip) });
 let addresses = 0;
-/** A new IP address. */
 const newAddress = (): string => {
   addresses += 1;
   return `203.0.${Math.floor(addresses / 200)}.${(addresses % 200) + 1}`;
@@ -44,7 +44,7 @@ const at = <T>(list: readonly T[], index: number): T => {
 const slideOut = (seconds: number, max: number, passed = 20) => service.advance(seconds - passed + seconds / max);
 const RETRY_LATER = { status: 429, body: { success: false, code: 'RATE_LIMITED' } };
 
-/** Empties every window. The current windows started 20 s ago. */
+/** Moves the clock by more than an hour, so that every window is empty. The current windows started 20 s ago. */
 beforeEach(async () => {
   await service.moveTo(new Date(Math.ceil((service.now() + HOUR_MS) / HOUR_MS) * HOUR_MS + 20_000).toISOString());
   await service.clearFaults();
@@ -247,7 +247,7 @@ describe('confirms', () => {
     expect(await inTurn(12, (index) => tryCard(ip, at(guests, index), VISA))).toEqual(many(12, 200));
   });
 
-  test('can test at most a few cards from one address, even with ten guests and 100 cards', async () => {
+  test('can test at most ten cards from one address, even with ten guests and 100 attempts', async () => {
     const ip = newAddress();
     const guests = await times(10, () => guestPayment());
     await service.clearProviderRequests();
@@ -340,7 +340,7 @@ describe('saves of payment methods', () => {
     expect(answers.slice(20)).toEqual([429, 429]);
   });
 
-  test('are limited to 60 per hour per user across organizations, apart from personal saves', async () => {
+  test('are limited to 60 per hour per user across organizations, without the personal saves', async () => {
     const [user, other] = [await newPerson(service), await newPerson(service)];
     const organizations: string[] = [];
     for (let index = 0; index < 4; index += 1) organizations.push(await newOrganization(service, user));
@@ -412,7 +412,7 @@ describe('saves of payment methods', () => {
     expect(await saveAsGuest(newAddress(), 'declined.last', VISA)).toMatchObject({ status: 201 });
   });
 
-  test('do not count as declines if accepted', async () => {
+  test('do not count as declines if the cards are accepted', async () => {
     const { options } = await signIn(service);
     expect(await inTurn(12, () => save(options, { provider_payment_method_token: VISA }))).toEqual(many(12, 201));
   });
@@ -424,7 +424,7 @@ describe('declined charges of subscriptions', () => {
   const charges = async (): Promise<number> =>
     (await service.providerRequests()).filter(({ method }) => method === 'POST').length;
 
-  test('count with those of payments, up to 20 per hour per user, and then cause no provider call', async () => {
+  test('share a limit of 20 declines per hour per user with payments, and later requests cause no provider call', async () => {
     const user = await signIn(service);
     const method = (token: string) => saveMethod(service, user.options, { provider_payment_method_token: token });
     const [declined, good] = [await method('pm_card_chargeCustomerFail'), await method(VISA)];
@@ -473,7 +473,7 @@ describe('writes', () => {
 describe('the service with RATE_LIMITS=off', () => {
   const free = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: 'off' } });
 
-  test('limits none of these requests', async () => {
+  test('limits neither declined confirms nor forged events', async () => {
     const user = await signIn(free);
     const payment = await createIntent(free, user);
     const pay = (card: string) => confirm(free, payment.id, { ...user.options, body: { payment_method_id: card } });

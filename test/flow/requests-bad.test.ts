@@ -1,3 +1,5 @@
+/** @module Bad input gets a clear 4xx and changes nothing. */
+
 import fc from 'fast-check';
 import Stripe from 'stripe';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -8,7 +10,6 @@ import { confirm, createPaidIntent, itemsOf, PATIENT, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Bad input gets a clear 4xx and changes nothing. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const REQUESTS = 2_000;
@@ -191,7 +192,7 @@ describe('a request at the limits of its fields', () => {
     expect((await confirm(service, answer.body.id, options)).status).toBe(200);
   });
 
-  test('keeps special characters in names', async () => {
+  test('keeps special characters in texts and in the names of metadata', async () => {
     const body =
       '{"total_cents":100,"currency":"USD","description":"a\\u0000b 💳","metadata":{"toString":"t","hasOwnProperty":"h","a":{"":[]}}}';
     const headers = { 'content-type': 'application/json; charset=utf-8' };
@@ -244,7 +245,7 @@ describe('a request at the limits of its fields', () => {
     expect(await service.queues()).toMatchObject({ 'apply-provider-event-dlq': { visible: 0 } });
   });
 
-  test('gets its valid API version in the response', async () => {
+  test('gets a valid API version back in the response', async () => {
     const options = { session: target.session };
     const plain = await service.get('/payments', options);
     expect(plain.headers.get('x-api-version')).toMatch(/^\d{4}-\d{2}-\d{2}$/);

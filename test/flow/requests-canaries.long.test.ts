@@ -1,3 +1,9 @@
+/**
+ * @module A thousand canaries. Every route receives secrets in every part of a request, payers use their own tokens and
+ * addresses, and provider events contain secrets. The test then searches all stored items, queue messages, bus events
+ * and logs for each canary.
+ */
+
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
@@ -10,11 +16,6 @@ import { confirm, createIntent, itemsOf, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
 
-/**
- * A thousand canaries. Every route receives secrets in every part of a request, payers use their own tokens and
- * addresses, and provider events contain secrets. The test then searches all stored items, queue messages, bus events
- * and logs for each canary.
- */
 type Kind = 'secret' | 'token' | 'card number' | 'e-mail' | 'description' | 'metadata' | 'detail';
 
 const canaries = new Map<string, { readonly kind: Kind; readonly planted: string }>();
@@ -179,7 +180,7 @@ afterAll(() => {
   vi.restoreAllMocks();
 });
 
-/** The canaries in a text, except the kinds allowed there. */
+/** The canaries in a text, except the kinds that belong there. */
 const foundIn = (text: string, belongs: readonly Kind[] = []): string[] =>
   [...canaries]
     .filter(([value, { kind }]) => !belongs.includes(kind) && text.includes(value))

@@ -1,8 +1,9 @@
+/** @module A token from another vendor's script is refused. The error names the vendor, and no provider is called. */
+
 import { describe, expect, test } from 'vitest';
 import { createIntent, itemsOf, PATIENT, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 
-/** A token from another vendor's script. The error names the vendor, and no provider is called. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const mismatch = (error: string, details: Readonly<Record<string, string>>) => ({

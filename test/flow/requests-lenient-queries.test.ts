@@ -11,7 +11,7 @@ import { confirm, createPaidIntent, signIn, type User } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { subscribe, subscriber } from './subscribers.ts';
 
-/** A platform admin owning records of every kind. */
+/** The session of a platform admin. The admin owns records of every kind, and may call every route. */
 const ADMIN = { is_admin: true };
 
 describe('a query', () => {
@@ -89,7 +89,7 @@ describe('a query', () => {
     for (const { path: names, values } of fields) {
       const name = names.join('.');
       for (const value of values) {
-        // The membership list of an organization or project needs its id.
+        // The membership list of an organization or project needs the id of the organization or project.
         const beside: Record<string, string> = id === 'memberships.list' ? { entity_id: organizationId } : {};
         const plain = await get(at, { ...beside, [name]: value });
         for (const spelling of [value.toUpperCase(), value.charAt(0).toUpperCase() + value.slice(1)]) {
@@ -139,7 +139,7 @@ describe('a query', () => {
     expect(body).toEqual(isWrapped ? expect.objectContaining({ success: true }) : expect.any(Array));
   });
 
-  test('finds the payment with empty scope guards, and not with other guards', async () => {
+  test('finds the payment with empty scope guards, but not with another organization', async () => {
     const path = `/payments/${ids['payments.get']}`;
     expect(await get(path, { organization_id: '', project_id: '', product_id: '' })).toMatchObject({ status: 200 });
     expect(await get(path, { organization_id: organizationId })).toMatchObject({ status: 404 });

@@ -222,7 +222,7 @@ const onSubscriptionPage = async (path: string, body: Fields = {}): Promise<Sent
 
 const KEY = { name: 'Shop backend', scopes: ['payments:read'] };
 
-/** A request about a key with a value in every clearable field. */
+/** A request about a key. The key has a value in every clearable field. */
 const onKey = async (path: string): Promise<Sent> => {
   const options = await admin();
   const fields = { allowed_ips: ['203.0.113.0/24'], expires_at: '2100-01-01T00:00:00.000Z' };
@@ -274,7 +274,8 @@ const send = async (method: string, { path, body, options, readAt }: Sent) => {
 const nameOf = ({ path }: OptionalField): string => path.join('.');
 
 /**
- * The fields absent from the body, at the top level or in one of its objects. A session needs no guest_data.
+ * The optional fields that the body lacks, at its top level or in one of its objects. Fields of guest_data are left
+ * out, because a session needs no guest_data.
  */
 const fieldsFor = (fields: readonly OptionalField[], body: Fields): readonly OptionalField[] =>
   fields.filter(
@@ -325,7 +326,7 @@ describe.each(LENIENT_BODIES.filter(({ method }) => method !== 'POST'))('a body 
   });
 });
 
-/** A field without a value shows its default value. */
+/** The value that a cleared field shows: its default value, or an empty value. */
 const cleared = (before: unknown): unknown => {
   if (before === 'automatic') return before;
   if (Array.isArray(before)) return [];

@@ -17,7 +17,7 @@ const noPayment = (index: number): string => `pay_${String(index).padStart(24, '
 describe('rate limits', () => {
   const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: 'on' } });
 
-  /** Empties every window. The current windows started 20 s ago. */
+  /** Moves the clock by more than an hour, so that every window is empty. The current windows started 20 s ago. */
   beforeEach(async () => {
     await service.moveTo(new Date(Math.ceil((service.now() + HOUR_MS) / HOUR_MS) * HOUR_MS + 20_000).toISOString());
   });
@@ -45,7 +45,7 @@ describe('rate limits', () => {
     expect((await ask(max + 4)).status).toBe(429);
   };
 
-  test('allow 10 list requests by e-mail per minute and IP address', async () => {
+  test('allow each IP address to list guest payments 10 times a minute, for any e-mail addresses', async () => {
     const list = (index: number) => service.get(`/payments/guest/${index}@ip.example.com`, from('203.0.113.1'));
     await expectLimit(10, MINUTE_SECONDS, list);
     expect((await service.get('/payments/guest/x@ip.example.com', from('203.0.113.2'))).status).toBe(200);
@@ -61,7 +61,7 @@ describe('rate limits', () => {
     expect(statusesOf(await times(10, list)).toSorted()).toEqual([...Array(5).fill(200), ...Array(5).fill(429)]);
   });
 
-  test('allow 5 list requests per minute per e-mail, in any spelling and known or not', async () => {
+  test('allow 5 list requests per minute per e-mail, in any spelling and from any IP address', async () => {
     await expectLimit(5, MINUTE_SECONDS, (index) =>
       service.get(`/payments/guest/${index % 2 ? 'One' : 'one'}@example.com`, from(`203.0.113.${index}`)),
     );
@@ -145,7 +145,7 @@ describe('rate limits', () => {
     expect((await sync(other.provider_payment_id)).status).toBe(200);
   });
 
-  test('allow 60 invalid signatures per minute per IP address, and bound their writes', async () => {
+  test('allow 60 invalid signatures per minute per IP address, and only these write a log entry', async () => {
     const refused = () => service.post('/webhooks/provider_a', { id: 'evt_x' }, from('203.0.113.5'));
     const before = (await itemsOf(service, 'LOG#')).length;
     const answers = await times(70, refused);

@@ -1,3 +1,8 @@
+/**
+ * @module A refused request changes nothing in the table or at the provider. The service checks the request, including
+ * against stored records, before its first write and its first call.
+ */
+
 import { describe, expect, test } from 'vitest';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
@@ -7,10 +12,6 @@ import { type RequestOptions, type TestHost, withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
 import { anotherMethod, OWN_BILLING, payer, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/**
- * A refused request changes nothing in the table or at the provider. The service checks the request, including against
- * stored records, before its first write and its first call.
- */
 interface Request {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
@@ -27,7 +28,7 @@ interface Case {
 const keys = (count: number, prefix: string, value = 'v') =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, value]));
 
-/** All state that a request could change: table, provider ledger and provider calls. */
+/** All state that a request could change: the table, the ledger of the providers, and the number of events. */
 const world = async (host: TestHost) => {
   await host.settle();
   const items = await itemsOf(host);
@@ -59,7 +60,7 @@ const withMetadata = async (host: TestHost, fields: object = {}) => {
 
 const PATCHES: readonly Case[] = [
   {
-    name: 'a method beside metadata that comes to more than 50 keys',
+    name: 'a new method together with metadata that would exceed 50 keys',
     code: 'VALIDATION_ERROR',
     make: async (host) => {
       const { who, made, other } = await withMetadata(host);
@@ -68,7 +69,7 @@ const PATCHES: readonly Case[] = [
     },
   },
   {
-    name: 'a method beside metadata that comes to more than 16 KB',
+    name: 'a new method together with metadata that would exceed 16 KB',
     code: 'VALIDATION_ERROR',
     make: async (host) => {
       const { who, made, other } = await withMetadata(host, { metadata: keys(20, 'a', 'v'.repeat(490)) });
@@ -77,7 +78,7 @@ const PATCHES: readonly Case[] = [
     },
   },
   {
-    name: 'a method that would be charged for what is past due',
+    name: 'a new method for a past-due amount together with metadata that would exceed 50 keys',
     code: 'VALIDATION_ERROR',
     make: async (host) => {
       const who = await subscriber(host, 'pm_card_chargeCustomerFail');
@@ -110,7 +111,7 @@ const onPayment = (payment: { readonly id: string }, { options }: User, body: ob
   body,
 });
 
-/** Saving the method would create a customer at the provider. */
+/** Requests with these fields save the method, which would create a customer at the provider. */
 const SAVES = { setup_future_usage: 'off_session' } as const;
 
 const REQUESTS: readonly Case[] = [
@@ -153,7 +154,7 @@ const REQUESTS: readonly Case[] = [
     },
   },
   {
-    name: 'PUT /payments/intents/:id whose price disagrees with what is stored',
+    name: 'PUT /payments/intents/:id with a price that disagrees with the stored price',
     code: 'PRICING_MISMATCH',
     make: async (host) => {
       const payer = await signIn(host);
@@ -170,7 +171,7 @@ const REQUESTS: readonly Case[] = [
     },
   },
   {
-    name: 'PUT /payments/intents/:id of a payment that is confirmed',
+    name: 'PUT /payments/intents/:id of a confirmed payment',
     code: 'PAYMENT_NOT_UPDATABLE',
     make: async (host) => {
       const payer = await signIn(host);
@@ -203,7 +204,7 @@ const REQUESTS: readonly Case[] = [
     },
   },
   {
-    name: 'POST /addresses that is not whole',
+    name: 'POST /addresses with an incomplete address',
     code: 'VALIDATION_ERROR',
     make: async (host) => ({
       method: 'POST',
@@ -213,7 +214,7 @@ const REQUESTS: readonly Case[] = [
     }),
   },
   {
-    name: 'PUT /addresses/:id that lacks with what is stored what a whole address needs',
+    name: 'PUT /addresses/:id that would leave the address incomplete',
     code: 'VALIDATION_ERROR',
     make: async (host) => {
       const { options } = await signIn(host);
@@ -228,7 +229,7 @@ const REQUESTS: readonly Case[] = [
     },
   },
   {
-    name: 'PUT /customers/:id with metadata beside an e-mail that is none',
+    name: 'PUT /customers/:id with metadata and an invalid e-mail',
     code: 'VALIDATION_ERROR',
     make: async (host) => {
       const { options } = await signIn(host);
@@ -238,7 +239,7 @@ const REQUESTS: readonly Case[] = [
     },
   },
   {
-    name: 'POST /customers of a key that was used for another request',
+    name: 'POST /customers with a key that was used for another request',
     code: 'IDEMPOTENCY_KEY_REUSED',
     make: async (host) => {
       const { options } = await signIn(host);
@@ -249,7 +250,7 @@ const REQUESTS: readonly Case[] = [
     },
   },
   {
-    name: 'DELETE /customers/:id whose method pays for the subscription of another customer',
+    name: 'DELETE /customers/:id of a customer with a method that pays another customer’s subscription',
     code: 'PAYMENT_METHOD_IN_USE',
     make: async (host) => {
       const { id: organization_id, owner } = await company(host);
@@ -263,7 +264,7 @@ const REQUESTS: readonly Case[] = [
     },
   },
   {
-    name: 'POST /payment-methods with a raw card where none is taken',
+    name: 'POST /payment-methods with a raw card although raw cards are disabled',
     code: 'RAW_CARD_DISABLED',
     make: async (host) => ({
       method: 'POST',
@@ -303,7 +304,7 @@ const REQUESTS: readonly Case[] = [
     },
   },
   {
-    name: 'POST /subscriptions/:id/reactivate of one that runs',
+    name: 'POST /subscriptions/:id/reactivate of an active subscription',
     code: 'SUBSCRIPTION_NOT_CANCELED',
     make: async (host) => {
       const who = await subscriber(host);
@@ -321,7 +322,7 @@ const REQUESTS: readonly Case[] = [
     },
   },
   {
-    name: 'POST /organizations/:id/members with a role that cannot be given',
+    name: 'POST /organizations/:id/members with a role that cannot be assigned',
     code: 'INVALID_ROLE',
     make: async (host) => {
       const { id, owner } = await company(host);

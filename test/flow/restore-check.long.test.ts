@@ -62,7 +62,7 @@ describe('payctl restore-check', () => {
     expect(Date.parse(json.newest_record)).toBeLessThanOrEqual(Date.parse(restoredTo));
   });
 
-  test('makes restore-done exit with 1, even if the table has its usual name', async () => {
+  test('makes restore-done exit with 1 if the check fails, even if the table has its usual name', async () => {
     const done = await payctlOf(drill.service())(['restore-done', '--restored-to', restoredTo]);
     expect(done).toMatchObject({ exitCode: 1, json: { accepted: false, check: { healthy: false } } });
   });

@@ -30,7 +30,7 @@ const STEPS: readonly Step[] = [
 /** Settings for a restored table. Due work waits for restore-done. */
 const RESTORED = { TABLE_NAME: 'payments-restored' } as const;
 
-/** Succeeded charges in the drill, except those of lost payments. */
+/** The numbers of succeeded charges in the drill, without the charges of lost payments. */
 const [BEFORE_T, OF_STRIPES_SUBSCRIPTION] = [1, 1];
 
 describe('the drill of docs/restore.md', () => {

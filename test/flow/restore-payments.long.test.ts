@@ -48,7 +48,7 @@ describe('payctl drift --fix after a restore', () => {
   });
   afterAll(() => drill.end());
 
-  test('reports the payments made after the restored time as lost before it runs', async () => {
+  test('without --fix only reports the payments made after the restored time as lost', async () => {
     for (const { id } of after) {
       expect(await drill.service().get(`/payments/${id}`, admin.options)).toMatchObject({ status: 404 });
     }
@@ -160,7 +160,7 @@ describe('a restored payment in another state', () => {
     expect(await timesCharged(drill.service(), unpaid.id)).toBe(1);
   });
 
-  test('is reported as missing if its provider cannot be listed', async () => {
+  test('is not searched at a provider that cannot be listed, and drift reports that provider', async () => {
     const fault = { provider: 'provider_c', method: 'GET', path: '/square/v2/payments', times: 1, action: 'error_500' };
     await drill.service().fault(fault);
     const { exitCode, json } = await payctlOf(drill.service())(['drift', '--fix', '--restored-to', restoredTo]);
@@ -170,7 +170,7 @@ describe('a restored payment in another state', () => {
     });
   });
 
-  test('is reported as missing if its provider no longer lists the restored time', async () => {
+  test('is not searched at a provider that no longer lists the restored time, and drift reports that provider', async () => {
     await drill.service().advance(40 * DAY_SECONDS);
     const { exitCode, json } = await payctlOf(drill.service())(['drift', '--fix', '--restored-to', restoredTo]);
     expect({ exitCode, unlisted: json.restore.unlisted }).toEqual({

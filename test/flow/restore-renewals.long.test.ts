@@ -17,7 +17,7 @@ const BILLED: readonly Billed[] = [
   ['provider_c', 'the service', 'cnon:card-nonce-ok', {}],
 ];
 
-/** A subscription in the restored table, and its renewal, which the table lacks. */
+/** A subscription in the restored table, and its renewal. The restored table lacks the renewal. */
 interface Renewed {
   readonly drill: RestoreDrill;
   readonly who: Subscriber;
@@ -99,7 +99,7 @@ describe('a renewal charged after the restored time', () => {
   });
 
   test.each(BILLED)(
-    'is not charged again at %s, billed by %s, while its key is valid, even if due work runs first',
+    'is not charged again at %s, billed by %s, while its idempotency key is valid, even if due work runs first',
     async (...billed) => {
       const renewed = await renewAndRestore(billed, { env: {}, afterSeconds: SOON_SECONDS });
       await runDueWork(renewed.drill);
@@ -111,7 +111,7 @@ describe('a renewal charged after the restored time', () => {
 });
 
 describe('a restored table with due work left on', () => {
-  test('charges no renewal a second time before restore-done accepts the table', async () => {
+  test('charges no renewal a second time, neither before nor after restore-done accepts the table', async () => {
     const [billed] = BILLED;
     if (!billed) throw new Error('no biller');
     const renewed = await renewAndRestore(billed, { env: RESTORED_TABLE, afterSeconds: LATE_SECONDS });
@@ -131,7 +131,7 @@ describe('a restored table with due work left on', () => {
   });
 });
 
-describe('a renewal charged twice because the provider had forgotten the key', () => {
+describe('a renewal charged twice because the provider had forgotten the idempotency key', () => {
   const FORGETFUL = BILLED.filter(([slot, biller]) => slot !== 'provider_c' && biller === 'the service');
 
   const chargedTwice = async (billed: Billed): Promise<Renewed> => {

@@ -1,10 +1,11 @@
+/** @module Helpers for restore tests. The providers' ledger is a separate file and is not restored. */
+
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { confirm, createIntent, read, signIn, type User } from './flow.ts';
 import { startTestHost, type TestHost, type TestHostOptions } from './host.ts';
 
-/** Helpers for restore tests. The providers' ledger is a separate file and is not restored. */
 const TABLE_FILES = ['table.db', 'table.db-wal', 'table.db-shm'];
 
 export interface RestoreDrill {
@@ -47,7 +48,7 @@ export const startRestorable = async (options: Omit<TestHostOptions, 'dataDir'> 
   };
 };
 
-/** A new paid payment, as its user reads it. */
+/** Creates and confirms a payment. @returns the payment as its user reads it */
 export const payAt = async (
   service: TestHost,
   user: User,

@@ -1,3 +1,5 @@
+/** @module A client can read a record, change a field, and send the whole record back. */
+
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { inviteBody, productBody, projectBody, tierBody } from '../builders/reference.ts';
@@ -10,7 +12,6 @@ import { paidPayment } from './refunders.ts';
 import type { ParsedJson, ShownProblem } from './routes.ts';
 import { command, OWN_BILLING, payer, subscribe, subscriber } from './subscribers.ts';
 
-/** A client can read a record, change a field, and send the whole record back. */
 const service = withHost({ frozen: true, env: OWN_BILLING });
 
 interface Update {
@@ -115,7 +116,7 @@ const NOT_COMPARED =
   /^(created_at|updated_at|updated_by|client_secret|settlement|open_payment|provider_synced|payments|user_(name|last_name|email|picture)|(captured|capturable|authorized|refunded|refundable|disputed|lost)_cents|payment_method|project|organization|subscription|product|order)$/;
 
 describe('a record', () => {
-  test.each(updates)('is accepted unchanged by %s as a read returns it', async (id) => {
+  test.each(updates)('is accepted by %s as a read returns it, and stays unchanged', async (id) => {
     const update = await updateOf(id);
     const before = await recordOf(update);
     expect(await send(update, before)).toMatchObject({ status: 200 });
@@ -172,7 +173,7 @@ describe('a read-only field', () => {
     expect(next_action.url).toEqual(expect.any(String));
   });
 
-  test('is refused with a status changed since the read', async () => {
+  test('is refused if its value has changed since the read', async () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
     const before = (await service.get(`/subscriptions/${id}`, who.options)).body;

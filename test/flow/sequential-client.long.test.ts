@@ -1,3 +1,5 @@
+/** @module One client sends requests one after another, while provider events about earlier requests arrive. */
+
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { createIntent, PATIENT, signIn } from './flow.ts';
@@ -5,7 +7,6 @@ import { type TestAnswer, withHost } from './host.ts';
 import { createAddress, saveReadyMethod } from './payers.ts';
 import { subscribe, subscriber } from './subscribers.ts';
 
-/** One client sends requests one after another, while provider events about earlier requests arrive. */
 const service = withHost({ env: PATIENT });
 
 const ROUNDS = 60;

@@ -1,3 +1,8 @@
+/**
+ * @module At Square a payment starts as an order, and only the service charges the payment. The provider id of the
+ * payment is known only after the charge.
+ */
+
 import { describe, expect, test } from 'vitest';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
 import { present } from '../builders/present.ts';
@@ -17,7 +22,6 @@ import {
 import { withHost } from './host.ts';
 import { saveMethod } from './payers.ts';
 
-/** At Square a payment starts as an order, only the service charges it, and its provider id comes late. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 const OK = 'cnon:card-nonce-ok';
@@ -226,7 +230,7 @@ describe("Square's events", () => {
     }
   });
 
-  test("are also accepted in the contract's vocabulary, for the order and for its payment", async () => {
+  test("are also accepted with the contract's event types, by the id of the order or of its payment", async () => {
     const user = await signIn(service);
     const waiting = await create(user);
     const said = { amount: 2_500, currency: 'usd', status: 'succeeded', customer: null };
@@ -310,7 +314,7 @@ describe('a card at Square', () => {
     expect(tries).toHaveLength(1);
   });
 
-  test('accepts no billing details', async () => {
+  test('is not updated at Square after a change of the billing address', async () => {
     const user = await signIn(service);
     const { body: method } = await service.post('/payment-methods', methodBody(OK), user.options);
     const address = {
@@ -359,7 +363,7 @@ describe('a Square card that requires authentication', () => {
     expect(await confirm(service, id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
   });
 
-  test('is refused with a token not issued by Square, and nothing is charged', async () => {
+  test('is refused with a verification token not issued by Square, and nothing is charged', async () => {
     const user = await signIn(service);
     const { id } = await create(user, { payment_method_id: CARD });
     expect(await confirm(service, id, { ...user.options, body: { verification_token: 'made up' } })).toMatchObject({
@@ -374,7 +378,7 @@ describe('a Square card that requires authentication', () => {
     });
   });
 
-  test('has a token that appears in no record, stored response or log entry', async () => {
+  test('has a verification token that appears in no record, stored response or log entry', async () => {
     const user = await signIn(service);
     const { id } = await create(user, { payment_method_id: CARD });
     const options = { ...user.options, idempotencyKey: 'confirm-with-a-verification-token' };
@@ -391,7 +395,7 @@ describe('a Square card that requires authentication', () => {
   test.each([
     ['provider_a', 'pm_card_visa'],
     ['provider_b', 'SIM-OK'],
-  ])('is special to Square, and %s accepts no verification token', async (provider_id, method) => {
+  ])('needs a verification token that only Square accepts, so %s refuses the token', async (provider_id, method) => {
     const user = await signIn(service);
     const refused = {
       status: 400,

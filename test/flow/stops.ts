@@ -1,3 +1,9 @@
+/**
+ * @module A host with a proxy to the provider and a similar wrapper around the table connection. Both can stop a
+ * function at its n-th call, before or after the call is executed. Later calls of the function then have no effect, as
+ * after a crash. Streams, sweeps and projections are not affected.
+ */
+
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll } from 'vitest';
@@ -5,11 +11,6 @@ import type { Env } from '../../infra/local/machine/environment.ts';
 import type { Connection } from '../../shared/platform/connection.ts';
 import { startTestHost, type TestHost } from './host.ts';
 
-/**
- * A host with a proxy to the provider and a similar wrapper around the table connection. Both can stop a function at
- * its n-th call, before or after the call is executed. Later calls of the function then have no effect, as after a
- * crash. Streams, sweeps and projections are not affected.
- */
 export interface Stop {
   /** A position counted from 1, or the first call with this name. */
   readonly call: number | string;
@@ -177,7 +178,7 @@ const openProxy = async () => {
   };
 };
 
-/** Counted calls have DynamoDB's names. Queries and scans do not count. */
+/** Counts the calls of the table connection under DynamoDB's names. Queries and scans do not count. */
 const watched = (connection: Connection, call: Call): Connection => {
   const named = (name: string, about: unknown): string | undefined =>
     NOT_COUNTED.some((part) => JSON.stringify(about).includes(part)) ? undefined : name;

@@ -1,3 +1,5 @@
+/** @module Helpers for tests of subscriptions. A refused call fails the test. */
+
 import { expect } from 'vitest';
 import { present } from '../builders/present.ts';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
@@ -6,10 +8,9 @@ import { signIn, type User } from './flow.ts';
 import type { RequestOptions, TestHost } from './host.ts';
 import { createCustomer, saveReadyMethod } from './payers.ts';
 
-/** Helpers for tests of subscriptions. A refused call fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Settings for the service to bill all subscriptions. */
+/** Settings with which the service bills all subscriptions. */
 export const OWN_BILLING = { PROVIDER_A_SUBSCRIPTIONS: 'service' } as const;
 
 /** The two billers of a subscription at Stripe, with the host's settings. */
@@ -18,7 +19,7 @@ export const BILLERS = [
   ['the service', OWN_BILLING],
 ] as const;
 
-/** A user with a customer and a saved method, and the subscription fields naming them. */
+/** A user with a customer and a saved method, and the subscription fields that name both. */
 export interface Subscriber {
   readonly options: RequestOptions;
   readonly names: { readonly customer_id: string; readonly payment_method_id: string; readonly provider_id: string };
@@ -33,7 +34,7 @@ export const subscriber = async (
   return { user, ...(await payer(service, user.options, { token, fields })) };
 };
 
-/** The caller with a new customer and a saved method. */
+/** Creates a customer and a saved method for the caller. */
 export const payer = async (
   service: TestHost,
   options: RequestOptions,
@@ -95,7 +96,7 @@ export const patch = (
   { id, body }: { readonly id: string; readonly body: Fields },
 ) => service.request('PATCH', `/subscriptions/${id}`, { ...who.options, body });
 
-/** @returns the id of another saved method of the subscriber */
+/** Saves another method of the subscriber. @returns its id */
 export const anotherMethod = async (service: TestHost, who: Subscriber, token = 'pm_card_visa'): Promise<string> =>
   (await saveReadyMethod(service, who.options, { provider_payment_method_token: token })).id;
 
@@ -122,7 +123,7 @@ export const subscribeToGold = async (service: TestHost, who: Subscriber, fields
   return body;
 };
 
-/** The only membership of a subscription's user. */
+/** The membership that belongs to a subscription. */
 export const readMembership = async (service: TestHost, who: Subscriber, id: string) => {
   const { status, body } = await service.get('/memberships', who.options);
   expect(status).toBe(200);

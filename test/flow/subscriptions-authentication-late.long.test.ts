@@ -1,3 +1,8 @@
+/**
+ * @module A payer authenticates shortly before the deadline, or after a cancellation, a pause or a takeover of the
+ * subscription.
+ */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { confirm, IMPATIENT, signIn } from './flow.ts';
@@ -16,7 +21,6 @@ import {
   subscriber,
 } from './subscribers.ts';
 
-/** A payer authenticates shortly before or after the subscription's own deadline. */
 const ALWAYS = 'pm_card_authenticationRequired';
 
 describe.each(BILLERS)('a late authentication by the payer of a subscription billed by %s', (...[, env]) => {
@@ -29,7 +33,9 @@ describe.each(BILLERS)('a late authentication by the payer of a subscription bil
   const paid = async (): Promise<number> =>
     (await service.ledger()).charges.filter(({ status }) => status === 'succeeded').length;
 
-  /** A renewal with authentication started by its payer. */
+  /**
+   * Renews the subscription. The payer confirms the renewal, and its authentication is pending. @returns the payment id
+   */
   const authenticating = async (who: Subscriber, made: ParsedJson) => {
     await service.authenticate(made.latest_payment_id);
     await service.settle();
@@ -40,7 +46,7 @@ describe.each(BILLERS)('a late authentication by the payer of a subscription bil
     return open.id;
   };
 
-  test('activates the subscription if it is in time, even if every event is lost', async () => {
+  test('activates the subscription if the authentication is in time, even if every event is lost', async () => {
     const who = await subscriber(service, ALWAYS);
     const made = await subscribe(service, who);
     await service.webhookMode('drop');
@@ -98,7 +104,7 @@ describe.each(BILLERS)('a late authentication by the payer of a subscription bil
     });
   }
 
-  test('pays one of two charges during a takeover by another member', async () => {
+  test('causes no second charge after another card has taken over the subscription', async () => {
     const { id: organization_id, owner } = await company(service);
     const { options } = await signIn(service, { user_id: owner.userId, expires_in: 366 * DAY_SECONDS });
     const who = await payer(service, options, { token: ALWAYS, fields: { organization_id } });

@@ -1,3 +1,5 @@
+/** @module Cards that require strong customer authentication for every charge, or only off-session. */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
@@ -19,7 +21,6 @@ import {
   trySubscribe,
 } from './subscribers.ts';
 
-/** Cards that require strong customer authentication for every charge, or only off-session. */
 const ALWAYS = 'pm_card_authenticationRequired';
 
 describe.each(BILLERS)('a subscription billed by %s whose card requires authentication', (...[, env]) => {

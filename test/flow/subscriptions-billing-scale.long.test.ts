@@ -1,3 +1,5 @@
+/** @module Any number of concurrent sweeps charge each period once, and charge nothing in a trial or after the end. */
+
 import { expect, test, vi } from 'vitest';
 import { type BillingPlan, billByTheClock, type SubscriptionGroup } from './billing-run.ts';
 
@@ -6,7 +8,6 @@ vi.setConfig({ testTimeout: 1_800_000 });
 /** In the future, because the clock only moves forward. */
 const MONTHS_END = '2127-01-31T10:11:12.345Z';
 
-/** Any number of concurrent sweeps charge each period once, and charge nothing in a trial or after the end. */
 const someMonths = (daily: number): BillingPlan => ({
   anchors: [MONTHS_END],
   days: 100,

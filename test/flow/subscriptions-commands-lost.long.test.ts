@@ -1,3 +1,8 @@
+/**
+ * @module A billing provider has executed a command, but the response was lost. The payer then requests the opposite.
+ * The record already shows the opposite, but the provider must still get the new command.
+ */
+
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
@@ -6,10 +11,6 @@ import type { ParsedJson } from './routes.ts';
 import { withStops } from './stops.ts';
 import { anotherMethod, command, patch, paymentsOf, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/**
- * A billing provider has executed a command, but the response was lost. The payer then requests the opposite. The
- * record already shows the opposite, but the provider must still get the new command.
- */
 const stoppable = withStops(PATIENT);
 const CARRIED_OUT = { call: 'POST /v1/subscriptions/:id', executed: true };
 

@@ -28,7 +28,7 @@ const remove = (service: ReturnType<typeof withHost>, path: string, options: obj
 describe('a method used by a live subscription', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  test('cannot be deleted without another method to take over', async () => {
+  test('cannot be deleted while no other method is the default', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const path = `/payment-methods/${who.names.payment_method_id}`;
@@ -43,7 +43,7 @@ describe('a method used by a live subscription', () => {
     expect((await remove(service, path, who.options)).status).toBe(204);
   });
 
-  test('is replaced on deletion by the new default, which pays from then on', async () => {
+  test('is replaced on deletion by the default method, which pays the next period', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { billing_interval: 'daily' });
     const replacement = await saveMethod(service, who.options, { is_default: true });
@@ -58,7 +58,7 @@ describe('a method used by a live subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
   });
 
-  test('pauses an ending trial, or makes a paid subscription past due, if detached at the provider', async () => {
+  test('leaves an ended trial paused and a renewal past due once it is detached at the provider', async () => {
     const [trial, running] = [await subscriber(service), await subscriber(service)];
     const onTrial = await subscribe(service, trial, { trial_days: 1 });
     const paid = await subscribe(service, running, { billing_interval: 'daily' });
@@ -91,7 +91,7 @@ describe('a method used by a live subscription', () => {
   });
 });
 
-describe('a method detached in Stripe’s dashboard without a successor', () => {
+describe('a method detached in Stripe’s dashboard without a replacement', () => {
   const service = withHost({ frozen: true });
 
   const invoicesOf = async (who: Subscriber, id: string): Promise<string[]> => {
@@ -153,7 +153,7 @@ describe('a method detached in Stripe’s dashboard without a successor', () => 
 describe('a deleted customer', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  test('has its live subscriptions canceled first, and keeps them with their payments', async () => {
+  test('leaves its subscriptions canceled, with their payments', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     expect((await remove(service, `/customers/${who.names.customer_id}`, who.options)).status).toBe(204);
@@ -219,7 +219,7 @@ describe('a customer deleted with history', () => {
 describe('a deleted organization', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  test('has its live subscriptions canceled first, and then removed', async () => {
+  test('leaves its subscriptions canceled and then removed, but keeps their payments', async () => {
     const { id: organization_id, owner } = await company(service);
     const names = await payer(service, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
     const made = await subscribe(service, names, { organization_id });
@@ -238,7 +238,7 @@ describe('a deleted organization', () => {
     expect(charges).toHaveLength(1);
   });
 
-  test('does not wait for a processing payment, which still gets its outcome', async () => {
+  test('is deleted without waiting for a processing payment', async () => {
     const { id: organization_id, owner } = await company(service);
     const fields = { organization_id, provider_id: 'provider_b' };
     const names = await payer(service, owner.options, { token: 'SIM-PENDING-OK', fields });

@@ -1,3 +1,8 @@
+/**
+ * @module The first payment of a subscription is listed and published only with its subscription, so a failed create
+ * leaves neither. Every charge is listed, including charges with an unknown outcome.
+ */
+
 import { describe, expect, test } from 'vitest';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
@@ -5,10 +10,6 @@ import { IMPATIENT, itemsOf, type User } from './flow.ts';
 import { type TestHost, withHost } from './host.ts';
 import { OWN_BILLING, type Subscriber, subscriber, trySubscribe } from './subscribers.ts';
 
-/**
- * The first payment of a subscription is listed and published only with its subscription, so a failed create leaves
- * neither. Every charge is listed, including charges with an unknown outcome.
- */
 type Payer = Subscriber & { readonly user: User };
 
 interface Case {
@@ -158,7 +159,7 @@ describe('the create of a service-billed subscription', () => {
 describe('the create of a provider-billed subscription', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  test('is canceled if it never arrived and its customer was deleted at the provider', async () => {
+  test('leaves a canceled subscription if the create never arrived and its customer was deleted at the provider', async () => {
     const who = await subscriber(service, 'pm_card_visa');
     const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);
     await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'timeout_before' });

@@ -1,3 +1,8 @@
+/**
+ * @module A member's own card pays for an organization's Stripe-billed subscription. The membership ends while work is
+ * in progress. Work that resumes later must not charge the card.
+ */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import { MINUTE_MS } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
@@ -10,10 +15,6 @@ import { withStops } from './stops.ts';
 import { command, patch, payer, readSubscription, type Subscriber, subscribe, trySubscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
-/**
- * A member's own card pays for an organization's Stripe-billed subscription. The membership ends while work is in
- * progress. Work that resumes later must not charge the card.
- */
 const stoppable = withStops(PATIENT);
 
 beforeEach(async () => {
@@ -184,7 +185,9 @@ const creation = async (token = 'pm_card_visa'): Promise<Creation> => {
   };
 };
 
-/** Stripe has the subscription, the member has left, and Stripe was unavailable for an hour. */
+/**
+ * Stripe has the subscription, and the member has left. Stripe was then unavailable for an hour, so we have no record.
+ */
 const unknownHere = async () => {
   const { service, stopped } = stoppable();
   const of = await creation();
@@ -235,7 +238,7 @@ describe('an interrupted create with a member’s card before the membership end
     expect(await timesTaken(card)).toBe(1);
   });
 
-  test('stops collection in a retry if the service finds it late and Stripe refuses at first', async () => {
+  test('stops collection in a retry if the service finds the subscription late and Stripe refuses at first', async () => {
     const { service, here, card } = await unknownHere();
     await service.clearFaults();
     await service.fault({ provider: 'provider_a', path: '/v1/subscriptions/', method: 'POST', action: 'error_500' });
@@ -261,7 +264,7 @@ test('a subscription is stopped once its pending first payment succeeds after it
   expect(await timesTaken(card)).toBe(1);
 });
 
-test('a member’s card is checked again if a request uses it during the membership follow-up', async () => {
+test('a member’s card is checked again if a request uses it while the end of the membership is handled', async () => {
   const { service, overtaken } = stoppable();
   const { act, end, here, card } = await creation();
   await service.moveTo(new Date((Math.ceil(service.now() / MINUTE_MS) + 0.5) * MINUTE_MS).toISOString());
@@ -319,14 +322,14 @@ test('a trial with a former member’s card is paused at its end, and another ca
   expect([await timesTaken(lent), await timesTaken(other)]).toEqual([0, 1]);
 });
 
-test('a held subscription runs until its paid time ends, even if Stripe reports the hold first', async () => {
+test('a subscription without a method runs until its paid time ends, even if Stripe first reports paused collection', async () => {
   const { service, overtaken } = stoppable();
   const { act, end, here, card, admin } = await creation();
   expect((await act()).status).toBe(201);
   await service.settle();
   await end();
   const remove = () => service.request('DELETE', `/payment-methods/${card.id}`, admin.options);
-  // The hold's event is applied while the hold call waits for its response.
+  // The event about the paused collection is applied while the call that pauses it waits for its response.
   expect((await overtaken('POST /v1/subscriptions/:id', () => service.settle(), remove)).status).toBe(204);
   await service.settle();
   expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);
@@ -334,14 +337,14 @@ test('a held subscription runs until its paid time ends, even if Stripe reports 
   expect(await here()).toMatchObject([{ status: 'past_due' }]);
 });
 
-test('a subscription is held even if Stripe reports it as active just before', async () => {
+test('a subscription’s collection is paused even if Stripe reports the subscription as active just before', async () => {
   const { service, overtaken } = stoppable();
   const { act, end, here, card, admin, owner } = await creation();
   const { body: made } = await act();
   await service.settle();
   await end();
   const remove = () => service.request('DELETE', `/payment-methods/${card.id}`, admin.options);
-  // The request reads the subscription from Stripe.
+  // The resume command reads the subscription from Stripe.
   const resume = async () =>
     expect(
       await command(service, { options: owner.options, names: made }, { id: made.id, name: 'resume' }),

@@ -357,7 +357,7 @@ describe('an update of a subscription', () => {
 });
 
 describe('a guest', () => {
-  test('subscribes with a method by token, and sees few fields in the list by e-mail', async () => {
+  test('subscribes with a method and the guest token, and sees few fields in the list by e-mail', async () => {
     const email = 'gina.sub@example.com';
     const method = await service.post('/payment-methods', {
       provider_id: 'provider_a',

@@ -1,3 +1,5 @@
+/** @module The subscription was changed in Stripe's dashboard, and the event was lost. */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
@@ -15,7 +17,6 @@ import {
   subscriber,
 } from './subscribers.ts';
 
-/** The subscription was changed in Stripe's dashboard, and the event was lost. */
 const service = withHost({ frozen: true });
 beforeEach(async () => {
   await service.clearFaults();
@@ -45,7 +46,7 @@ const resume: Act = (who, id) => command(service, who, { id, name: 'resume' });
 const reactivate: Act = (who, id) => command(service, who, { id, name: 'reactivate' });
 const changeMethod: Act = async (who, id) =>
   patch(service, who, { id, body: { payment_method_id: await anotherMethod(service, who) } });
-/** A method saved before the concurrent commands start. */
+/** Changes to a method that is saved before the concurrent commands start. */
 const changeTo =
   (method: string): Act =>
   (who, id) =>
@@ -124,7 +125,7 @@ describe('a subscription that ended at Stripe without an event', () => {
 });
 
 describe('a method detached at Stripe without an event', () => {
-  test('is refused as a method, and leaves the subscription unchanged', async () => {
+  test('is refused as the new method of a subscription, which stays unchanged', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const other = await anotherMethod(service, who);

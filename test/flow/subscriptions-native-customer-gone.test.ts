@@ -1,3 +1,8 @@
+/**
+ * @module A function stops after the provider has created and charged a subscription. The customer is deleted at the
+ * provider before the service looks. The provider then lists only the customer's recently canceled subscriptions.
+ */
+
 import { describe, expect, test } from 'vitest';
 import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
@@ -7,10 +12,6 @@ import type { TestAnswer } from './host.ts';
 import { withStops } from './stops.ts';
 import { command, type Subscriber, subscribe, subscriber, trySubscribe } from './subscribers.ts';
 
-/**
- * A function stops after the provider has created and charged a subscription. The customer is deleted at the provider
- * before the service looks. The provider then lists only the customer's recently canceled subscriptions.
- */
 const stoppable = withStops(PATIENT);
 const NOW = { cancel_at_period_end: false };
 
@@ -34,19 +35,19 @@ const stateOf = async ({ options }: Subscriber) => {
 };
 
 describe('the charge of a subscription whose customer was deleted', () => {
-  test('is recorded after a creation, with the canceled subscription', async () => {
+  test('is recorded after a creation, together with the canceled subscription', async () => {
     const who = await subscriber(stoppable().service);
     await stopThenDeleteCustomer(who, () => trySubscribe(stoppable().service, who));
     expect(await stateOf(who)).toEqual({ here: ['canceled'], payments: ['succeeded'] });
   });
 
-  test('is recorded after a creation with a pending charge, with the expired subscription', async () => {
+  test('is recorded after a creation if it was pending at first, together with the canceled subscription', async () => {
     const who = await subscriber(stoppable().service, 'pm_sim_processing_ok');
     await stopThenDeleteCustomer(who, () => trySubscribe(stoppable().service, who));
     expect(await stateOf(who)).toEqual({ here: ['canceled'], payments: ['succeeded'] });
   });
 
-  test('is recorded after a reactivation, with the canceled subscription', async () => {
+  test('is recorded after a reactivation, together with the canceled subscription', async () => {
     const { service } = stoppable();
     const who = await subscriber(service);
     const { id } = await subscribe(service, who, { billing_interval: 'weekly' });
@@ -69,7 +70,7 @@ describe('the charge of a subscription whose customer was deleted', () => {
     await service.webhookMode('normal');
   });
 
-  test('is not confused with an earlier charge after a reactivation', async () => {
+  test('is not confused with an earlier charge if a reactivation never arrived', async () => {
     const { service } = stoppable();
     const who = await subscriber(service);
     const { id } = await subscribe(service, who, { billing_interval: 'weekly' });
@@ -87,7 +88,7 @@ describe('the charge of a subscription whose customer was deleted', () => {
     await service.webhookMode('normal');
   });
 
-  test('leaves no record of itself or the subscription if it was not made', async () => {
+  test('leaves no record of a payment or subscription if it was never made', async () => {
     const { service, stopped } = stoppable();
     const who = await subscriber(service);
     const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);

@@ -1,10 +1,11 @@
+/** @module Stripe keeps a renewal's invoice as a draft for about an hour before it charges. */
+
 import { beforeAll, describe, expect, test } from 'vitest';
 import { present } from '../builders/present.ts';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { withHost } from './host.ts';
 import { command, readSubscription, type Subscriber, subscribe, subscriber } from './subscribers.ts';
 
-/** Stripe keeps a renewal's invoice as a draft for about an hour before it charges. */
 describe('a renewal’s draft invoice at Stripe', () => {
   const service = withHost({ frozen: true });
 
@@ -64,7 +65,7 @@ describe('a renewal’s draft invoice at Stripe', () => {
         return { status: 200 };
       },
     ],
-  ])('is never charged if the subscription is %s before', async (_, stop) => {
+  ])('is never charged if the subscription is %s within that hour', async (_, stop) => {
     const { who, id, before } = await renewing();
     expect(await stop(who, id)).toMatchObject({ status: 200 });
     await later();

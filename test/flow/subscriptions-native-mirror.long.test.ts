@@ -1,3 +1,5 @@
+/** @module Changes at Stripe by the account owner or by a payer in the portal. The record must follow. */
+
 import { describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../shared/core/time.ts';
 import { present } from '../builders/present.ts';
@@ -22,7 +24,6 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** Changes at Stripe by the account owner or by a payer in the portal. The record must follow. */
 const FAILING = 'pm_card_chargeCustomerFail';
 const NOW = { cancel_at_period_end: false };
 
@@ -53,7 +54,7 @@ const stop = (service: TestHost, who: Subscriber, id: string) =>
 describe('a change at Stripe', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  test('in the portal schedules a cancellation, and a reactivation clears it', async () => {
+  test('in the portal schedules a cancellation, and a reactivation clears the cancellation', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await atDashboard(service, made.id, { cancel_at: made.current_period_end });
@@ -70,7 +71,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  test('to a later end keeps the next charge', async () => {
+  test('of the end to a later date keeps the next charge', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await atDashboard(service, made.id, { cancel_at: inDays(service, 45) });
@@ -81,7 +82,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  test('to a later end does not delay a cancellation at the period end', async () => {
+  test('of the end to a later date does not delay a cancellation at the period end', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await atDashboard(service, made.id, { cancel_at: inDays(service, 45) });
@@ -93,7 +94,7 @@ describe('a change at Stripe', () => {
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
   });
 
-  test('to an earlier period end stays if the first invoice’s event arrives late', async () => {
+  test('of the period end to an earlier date stays if the first invoice’s event arrives late', async () => {
     const who = await subscriber(service);
     await service.webhookMode('delay');
     const made = await subscribe(service, who);
@@ -110,7 +111,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  test('is refused without effect if the card’s charge never reaches Stripe', async () => {
+  test('that ends a trial now is refused without effect if the charge never reaches Stripe', async () => {
     const who = await subscriber(service, 'pm_sim_timeout_before');
     const made = await subscribe(service, who, { trial_days: 14 });
     const ended = await service.request('POST', `/_local/simulator/subscriptions/${made.id}`, {
@@ -147,7 +148,7 @@ describe('a change at Stripe', () => {
     [14, 15, 4],
     [21, 20, 4],
   ])(
-    'ends a trial of %i days early without events for %i days, and leaves %i recorded charges',
+    'that ends a trial of %i days early is recorded even without events for %i days, with %i charges',
     async (trial, deaf, charges) => {
       const who = await subscriber(service);
       const made = await subscribe(service, who, { trial_days: trial, billing_interval: 'weekly' });
@@ -169,7 +170,7 @@ describe('a change at Stripe', () => {
     },
   );
 
-  test('to a free month keeps the membership active', async () => {
+  test('that adds free time keeps the membership active', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await service.settle();
@@ -198,7 +199,7 @@ describe('a change at Stripe', () => {
   test.each([
     ['a coupon', { coupon: { percent_off: 50 } }, { subtotal_cents: 1_900, discount_cents: 950, total_cents: 950 }],
     ['a tax', { tax: { percentage: 10 } }, { subtotal_cents: 1_900, tax_cents: 190, total_cents: 2_090 }],
-  ])('by %s applies to the renewal’s payment as to Stripe’s invoice', async (_, wish, prices) => {
+  ])('by %s changes the renewal’s payment like Stripe’s invoice', async (_, wish, prices) => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await atDashboard(service, made.id, wish);
@@ -292,7 +293,7 @@ describe('a past-due Stripe-billed subscription', () => {
     await stop(service, who, id);
   });
 
-  test('is renewed without a payment if paid outside Stripe', async () => {
+  test('is renewed with a canceled payment if the invoice is paid outside Stripe', async () => {
     const { who, id, there } = await owing();
     const invoice = await newestInvoice(service, there);
     await service.control('POST', `/simulator/invoices/${present(invoice).id}`, { action: 'pay_out_of_band' });
@@ -303,7 +304,7 @@ describe('a past-due Stripe-billed subscription', () => {
     await stop(service, who, id);
   });
 
-  test('has a canceled payment if it is paid outside Stripe, even if its events are lost', async () => {
+  test('is renewed with a canceled payment even if the events of a payment outside Stripe are lost', async () => {
     const { who, id, there } = await owing();
     const invoice = await newestInvoice(service, there);
     await unheard(service, () =>
@@ -416,7 +417,7 @@ describe('a Stripe-billed subscription', () => {
     await stop(service, who, made.id);
   });
 
-  test('ends its membership with an event when paused', async () => {
+  test('ends its membership and publishes an event when it is paused', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await command(service, who, { id: made.id, name: 'pause' });

@@ -1,3 +1,5 @@
+/** @module The amount due at a billing provider includes every open invoice, not only the newest. */
+
 import { describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../shared/core/time.ts';
 import { present } from '../builders/present.ts';
@@ -22,7 +24,6 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** The amount due at a billing provider includes every open invoice, not only the newest. */
 const FAILING = 'pm_card_chargeCustomerFail';
 const NOW = { cancel_at_period_end: false };
 const PRICE = 1_900;
@@ -88,7 +89,7 @@ describe('three open invoices of a provider-billed subscription', () => {
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 
-  test('stay open if only the newest invoice is paid at the provider', async () => {
+  test('remain due, except for the newest invoice if it is paid at the provider', async () => {
     const { who, id, good } = await owing(service);
     const { invoices, subscriptions } = await service.ledger();
     const there = subscriptions.find((one) => one.subscription_id === id);
@@ -129,7 +130,7 @@ describe('three open invoices of a provider-billed subscription', () => {
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 
-  test('stay written off after a cancellation, and a later payment is recorded', async () => {
+  test('are canceled by a cancellation, except a written-off invoice, and a later payment of it is recorded', async () => {
     const { who, id, good } = await owing(service);
     const { invoices, subscriptions } = await service.ledger();
     const there = subscriptions.find((one) => one.subscription_id === id);

@@ -1,12 +1,14 @@
+/**
+ * @module An interrupted creation and a day of downtime of the provider. Only `npm run test:long` has the time for this
+ * test, because the service retries 300 times during that day.
+ */
+
 import { beforeAll, expect, inject, test, vi } from 'vitest';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { PATIENT } from './flow.ts';
 import { withStops } from './stops.ts';
 import { type Subscriber, subscriber, trySubscribe } from './subscribers.ts';
 
-/**
- * Only `npm run test:long` has the time for this test, because the service retries 300 times during a day of downtime.
- */
 const scale = inject('scale');
 const stoppable = withStops(PATIENT);
 vi.setConfig({ testTimeout: 240_000 * scale });

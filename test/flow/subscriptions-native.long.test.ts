@@ -93,7 +93,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  test('leaves no record or subscription if it is declined, and a retry gets the same response', async () => {
+  test('is not created if its first charge is declined, and a retry gets the same response', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const keyed = { ...who, options: { ...who.options, idempotencyKey: 'native' } };
     const first = await trySubscribe(service, keyed);
@@ -102,7 +102,7 @@ describe('a provider-billed subscription', () => {
     expect((await service.get('/subscriptions', who.options)).body).toEqual([]);
   });
 
-  test('publishes the end of its trial once, and is then charged', async () => {
+  test('publishes one notice before its trial ends, and is then charged', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who, { trial_days: 5 });
     expect(made).toMatchObject({ status: 'trialing', billing_status: 'trialing' });
@@ -343,7 +343,7 @@ describe('the events of a provider-billed subscription', () => {
     },
   );
 
-  test('lead to one subscription together with a retried request after a lost response', async () => {
+  test('lead to a single subscription if the call that creates it times out', async () => {
     for (const action of ['timeout_before', 'timeout_after']) {
       const who = await subscriber(service);
       await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', times: 1, action });
@@ -358,7 +358,7 @@ describe('the events of a provider-billed subscription', () => {
     }
   });
 
-  test('are accepted in the contract’s vocabulary only in order', async () => {
+  test('are applied in the contract’s vocabulary, but an older event changes nothing', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await service.settle();

@@ -28,7 +28,7 @@ describe.each(BILLERS)('next_billing_date of a subscription billed by %s', (_bil
   test.each([
     ['active', {}],
     ['trialing', { trial_days: 10 }],
-  ])('is null while a cancellation is scheduled and returns when it is withdrawn (%s)', async (_status, fields) => {
+  ])('is null while a cancellation is scheduled, but not after its withdrawal (%s)', async (_status, fields) => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, fields);
     expect(made.next_billing_date).toBe(made.current_period_end);

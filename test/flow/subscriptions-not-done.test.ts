@@ -1,3 +1,5 @@
+/** @module If a provider refuses subscription charges unprocessed (429), no attempt counts and no charge is lost. */
+
 import { afterEach, describe, expect, test } from 'vitest';
 import { present } from '../builders/present.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
@@ -13,7 +15,6 @@ import {
   trySubscribe,
 } from './subscribers.ts';
 
-/** If a provider refuses subscription charges unprocessed (429), no attempt counts and no charge is lost. */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 afterEach(() => service.clearFaults());
 
@@ -21,7 +22,7 @@ describe.each([
   ['the intent', '/v1/payment_intents'],
   ['the charge', '/confirm'],
 ])('a renewal with an unexecuted request for %s', (_, path) => {
-  test('is charged once the provider accepts it, without a failed attempt', async () => {
+  test('is charged as soon as the provider accepts the request, without a failed attempt', async () => {
     const who = await subscriber(service);
     const { id, current_period_end } = await subscribe(service, who);
     await service.fault({ provider: 'provider_a', path, action: 'rate_limit' });

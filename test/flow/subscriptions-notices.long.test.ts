@@ -1,3 +1,5 @@
+/** @module Notices before a renewal and before a card expires, once per cause over 400 days. */
+
 import { describe, expect, test } from 'vitest';
 import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
@@ -7,8 +9,6 @@ import { signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { storedRecord } from './payers.ts';
 import { BILLERS, command, paymentsOf, subscribe, subscriber } from './subscribers.ts';
-
-/** Notices before a renewal and before a card expires, once per cause over 400 days. */
 
 const DAY_MS = DAY_SECONDS * 1_000;
 const HOUR_MS = HOUR_SECONDS * 1_000;

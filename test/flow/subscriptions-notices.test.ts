@@ -1,10 +1,10 @@
+/** @module Renewal notices after the interval of a plan has changed. */
+
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { withHost } from './host.ts';
 import { changeTo, PLAN_PLACES, plan, subscribed } from './plan-changes.ts';
 import { readSubscription } from './subscribers.ts';
-
-/** Renewal notices after the interval of a plan has changed. */
 
 const DAY_MS = DAY_SECONDS * 1_000;
 const NOTICE = { RENEWAL_NOTICE_DAYS: '2', RENEWAL_NOTICE_MIN_MONTHS: '1' };
@@ -12,7 +12,7 @@ const NOTICE = { RENEWAL_NOTICE_DAYS: '2', RENEWAL_NOTICE_MIN_MONTHS: '1' };
 describe.each(PLAN_PLACES)('a weekly plan at %s that becomes monthly with its next period', (_, place) => {
   const service = withHost({ frozen: true, env: { ...NOTICE, ...place.settings } });
 
-  test('announces its first monthly renewal two days before', async () => {
+  test('announces its first monthly renewal two days in advance', async () => {
     const weekly = await plan(service, 1_900, { billing_interval: 'weekly' });
     const of = await subscribed(service, place, { product_id: weekly });
     const monthly = await plan(service, 1_500, { billing_interval: 'monthly' });

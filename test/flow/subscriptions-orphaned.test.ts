@@ -23,7 +23,7 @@ describe('a subscription created during the deletion of its customer or method',
   const deletedMeanwhile = async (pathOf: (names: Subscriber['names']) => string) => {
     const { service, overtaken } = billedHere();
     const who = await subscriber(service);
-    // The provider's removal event would delete the record before the subscription is created.
+    // Events are dropped, because the provider's removal event would delete the record too early.
     await service.webhookMode('drop');
     const made: ParsedJson[] = [];
     const make = async () => made.push(await subscribe(service, who, { trial_days: 5 }));
@@ -33,7 +33,7 @@ describe('a subscription created during the deletion of its customer or method',
     return readSubscription(service, who, made[0].id);
   };
 
-  test('is canceled without its customer', async () => {
+  test('is canceled if its customer is deleted', async () => {
     const left = await deletedMeanwhile(({ customer_id }) => `/customers/${customer_id}`);
     expect(left).toMatchObject({ status: 'canceled' });
   });
@@ -53,7 +53,7 @@ describe.each(BILLERS)('a customer deleted while a subscription billed by %s sta
     const { service } = stoppable();
     await service.webhookMode('normal');
     const who = await subscriber(service);
-    // With an idempotency key, a part of the customer stays until the key expires.
+    // The create has an idempotency key, so a part of the deleted customer stays until the key expires.
     const { id } = await createCustomer(service, { ...who.options, idempotencyKey: randomUUID() });
     const remove = async () => {
       await service.webhookMode('drop');

@@ -1,10 +1,11 @@
+/** @module Stripe's customer portal ends a subscription by a date, while the API uses a flag. */
+
 import { expect, test } from 'vitest';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { PATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 import { command, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/** Stripe's customer portal ends a subscription by a date, while the API uses a flag. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 test('a reactivation also clears the portal’s scheduled end, and Stripe charges the next period', async () => {

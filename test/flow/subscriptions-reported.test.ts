@@ -1,3 +1,5 @@
+/** @module A subscription command with an unknown outcome. Exactly one event reports the outcome. */
+
 import { afterEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { withStops } from './stops.ts';
@@ -12,7 +14,6 @@ import {
   trySubscribe,
 } from './subscribers.ts';
 
-/** A subscription command with an unknown outcome. Exactly one event reports the outcome. */
 const reasonsOf = async (service: ReturnType<ReturnType<typeof withStops>>['service'], id: string): Promise<string[]> =>
   (await service.busEvents())
     .filter((event) => event['detail-type'].startsWith('subscription.'))
@@ -20,7 +21,7 @@ const reasonsOf = async (service: ReturnType<ReturnType<typeof withStops>>['serv
     .filter((data) => data.subscription_id === id)
     .map((data) => data.reason);
 
-describe('a command whose request never reached the billing provider', () => {
+describe('a command without a response from the billing provider', () => {
   const stoppable = withStops({ PROVIDER_TIMEOUT_MS: '1500' });
   afterEach(() => stoppable().service.clearFaults());
 
@@ -29,7 +30,7 @@ describe('a command whose request never reached the billing provider', () => {
     ['cancel now', [], 'cancel_failed'],
     ['reactivate', ['cancel'], 'reactivate_failed'],
     ['resume', ['pause'], 'resume_failed'],
-  ] as const)('%s publishes one failure event', async (asked, before, reason) => {
+  ] as const)('%s publishes one failure event if the request never arrived', async (asked, before, reason) => {
     const { service } = stoppable();
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
@@ -52,7 +53,7 @@ describe('a command whose request never reached the billing provider', () => {
   });
 
   test.each(['normal', 'drop'] as const)(
-    'publishes only the cancellation’s own event if the provider received it, in mode %s',
+    'publishes only the event of the cancellation if the provider executed it (webhooks: %s)',
     async (mode) => {
       const { service } = stoppable();
       const who = await subscriber(service);
@@ -111,7 +112,7 @@ describe('the first charge', () => {
   test.each([
     ['pm_sim_processing_ok', ['created', 'activated']],
     ['pm_sim_processing_fail', ['created', 'payment_failed', 'canceled']],
-  ] as const)('of a create with %s publishes its outcome once it is no longer pending', async (token, reasons) => {
+  ] as const)('of a create with %s publishes its outcome once the charge has ended', async (token, reasons) => {
     const { service } = stoppable();
     const who = await subscriber(service, token);
     const made = await trySubscribe(service, who);

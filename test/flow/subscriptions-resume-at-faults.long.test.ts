@@ -1,3 +1,5 @@
+/** @module The scheduled end of a pause while the provider fails. A temporary failure must not remove the end. */
+
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { withHost } from './host.ts';
@@ -11,7 +13,6 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** The scheduled end of a pause while the provider fails. A temporary failure must not remove the end. */
 const ACTIONS = ['error_500', 'rate_limit', 'timeout_before', 'timeout_after', 'reset', 'malformed'] as const;
 const CASES = ACTIONS.flatMap((action) => [
   { action, days: 10, charges: 1 },
@@ -51,7 +52,7 @@ describe.each(BILLERS)('a pause with a scheduled end, billed by %s', (_, env) =>
     }
   });
 
-  test('keeps its end if a manual resumption was not executed', async () => {
+  test('keeps its end if the provider did not execute a manual resumption', async () => {
     const { who, id, resume_at } = await paused(10);
     await service.advance(DAY_SECONDS);
     await service.fault({ provider: 'provider_a', method: 'POST', times: 20, action: 'timeout_before' });

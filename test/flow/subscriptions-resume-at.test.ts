@@ -1,3 +1,5 @@
+/** @module A pause with a scheduled end, at three providers and with both billers. */
+
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
@@ -15,7 +17,6 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** A pause with a scheduled end, at three providers and with both billers. */
 const at = (service: TestHost, seconds: number): string => new Date(service.now() + seconds * 1_000).toISOString();
 
 const PLACES = [
@@ -81,7 +82,7 @@ describe.each(PLACES)('a pause with a scheduled end, where %s', (...[_, env, pro
     },
   );
 
-  test('loses its scheduled end if it is resumed before', async () => {
+  test('loses its scheduled end if the payer resumes before that end', async () => {
     const { who, id, resume_at } = await begin(good);
     expect(await command(service, who, { id, name: 'resume' })).toMatchObject({
       body: { status: 'active', resume_at: null },

@@ -1,3 +1,5 @@
+/** @module Reactivation and resumption, with requests during an open charge, and with deleted records. */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
@@ -17,7 +19,6 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** Reactivation and resumption, with requests during an open charge, and with deleted records. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.clearFaults();
@@ -49,7 +50,7 @@ describe('a pending charge that starts a period', () => {
     ['canceled', 'cancel', 'reactivate', 'cancelled'],
     ['paused', 'pause', 'resume', 'expired'],
   ] as const)(
-    'gives no membership before it is paid if the subscription was %s',
+    'gives no membership before the charge is paid if the subscription was %s',
     async (...[_, leave, comeBack, before]) => {
       const who = await subscriber(service, 'SIM-OK', PENDING);
       const made = await subscribeToGold(service, who);
@@ -87,7 +88,7 @@ describe('a pending charge that starts a period', () => {
 });
 
 describe('a subscription without a payer', () => {
-  test('cannot be reactivated if its customer is missing', async () => {
+  test('cannot be reactivated if its customer is deleted', async () => {
     for (const fields of [{}, PENDING]) {
       const who = await subscriber(service, fields === PENDING ? 'SIM-OK' : 'pm_card_visa', fields);
       const made = await subscribe(service, who);

@@ -173,7 +173,6 @@ describe('the first charge of a subscription', () => {
       status: 'canceled',
       billing_status: 'ended',
     });
-    // The subscription no longer has a method to charge.
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['canceled']);
   });
 
@@ -194,7 +193,7 @@ describe('the first charge of a subscription', () => {
   });
 
   test.each(['pm_sim_timeout_before', 'pm_sim_timeout_after'])(
-    'is looked up and charged once after a lost response (%s)',
+    'is looked up and charged once if the request or its response is lost (%s)',
     async (token) => {
       const who = await subscriber(service, token);
       // The charge's event may arrive before the call's deadline.
@@ -251,7 +250,7 @@ describe('a cancellation of a subscription', () => {
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
   });
 
-  test('takes effect immediately on request, is final, and can be repeated', async () => {
+  test('takes effect immediately if requested, and can be repeated', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const canceled = await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -383,7 +382,7 @@ describe('a pause of a subscription', () => {
   test.each([
     ['a trial', { trial_days: 5 }, 'pause'],
     ['a trial', { trial_days: 5 }, 'resume'],
-  ] as const)('is refused during %s', async (_, fields, name) => {
+  ] as const)('is refused during %s, and so is a resume', async (_, fields, name) => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, fields);
     expect(await command(service, who, { id: made.id, name })).toMatchObject({

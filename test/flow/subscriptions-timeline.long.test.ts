@@ -183,7 +183,7 @@ describe('the timeline of a subscription', () => {
     ]);
   });
 
-  test('lists simultaneous changes in version order', async () => {
+  test('lists changes of the same moment in version order', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     for (let step = 0; step < 6; step += 1) {
@@ -213,7 +213,7 @@ describe('the timeline of a subscription', () => {
     expect(kindsOf(await timelineOf(service, made.id, who.options))).toEqual(new Set(['change']));
   });
 
-  test('shows the newest changes if not all fit', async () => {
+  test('shows the newest 500 changes if there are more', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await service.settle();
@@ -229,7 +229,7 @@ describe('the timeline of a subscription', () => {
     expect(kindsOf(body.data)).toEqual(new Set(['change', 'delivery']));
   });
 
-  test('returns 404 to all other callers', async () => {
+  test('returns 404 to another user, and 401 without a credential', async () => {
     const made = await subscribe(service, await subscriber(service));
     const stranger = await signIn(service);
     expect((await service.get(`/subscriptions/${made.id}/timeline`, stranger.options)).status).toBe(404);

@@ -1,3 +1,5 @@
+/** @module A member takes over the payment of an organization's provider-billed subscription. */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
@@ -15,7 +17,6 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** An organization's provider-billed subscription, and a member taking over its payment. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');
@@ -61,7 +62,7 @@ const there = async ({ made }: Changing) => {
   return { statuses: subscriptions.map(({ status }) => status), paid: paid.length };
 };
 
-/** The subscription's payments seen as paid by the organization. */
+/** The number of the subscription's succeeded payments, as the organization sees them. */
 const paidHere = async ({ who, made }: Changing): Promise<number> => {
   const query = new URLSearchParams({ organization_id: made.organization_id, status: 'succeeded' });
   const { body } = await service.get(`/payments?${query}`, who.options);
@@ -75,7 +76,7 @@ const leftHalfWay = async ({ who, made, method }: Changing): Promise<void> => {
   expect((await patch(service, who, { id: made.id, body: { payment_method_id: method } })).status).toBe(504);
 };
 
-/** Ends the subscription like the merchant in the provider's dashboard. */
+/** Ends the subscription as the merchant does in the provider's dashboard. */
 const endThere = async (id: string): Promise<void> => {
   const { baseUrl, env } = service.host();
   const headers = { authorization: `Bearer ${env['PROVIDER_A_API_KEY']}` };
@@ -227,7 +228,7 @@ describe('a change to a method of another customer', () => {
   });
 
   test.each(['normal', 'drop'] as const)(
-    'does not charge again for a renewal between the claim and its retry, and records it (webhooks: %s)',
+    'does not charge again for a renewal between the claim and its retry, and records the renewal (webhooks: %s)',
     async (webhooks) => {
       const test = await changing();
       const { who, made, method } = test;
@@ -254,7 +255,7 @@ describe('a change to a method of another customer', () => {
     },
   );
 
-  test('blocks deletion of the method until it is complete', async () => {
+  test('blocks the deletion of the new method before and after the change is complete', async () => {
     const test = await changing();
     const { who, made, method } = test;
     await leftHalfWay(test);
@@ -269,7 +270,7 @@ describe('a change to a method of another customer', () => {
     { state: 'charged', before: 120, away: DAY_SECONDS + 2 * HOUR_SECONDS, left: ['canceled', 'canceled'], paid: 2 },
     { state: 'in its trial', before: DAY_SECONDS, away: HOUR_SECONDS, left: ['active', 'canceled'], paid: 3 },
   ])(
-    'ends correctly if the customer is deleted at the provider while the new subscription is $state',
+    'is completed or reverted if the customer is deleted at the provider while the new subscription is $state',
     async ({ before, away, left, paid }) => {
       const test = await changing();
       const { who, made, method } = test;
@@ -289,7 +290,7 @@ describe('a change to a method of another customer', () => {
     },
   );
 
-  // A provider that is down for a day gets 300 retries.
+  // This test takes long, because a provider that is down for a day gets 300 retries.
   test('is completed a day later, after the provider’s idempotency keys have expired', async () => {
     const test = await changing();
     const { who, made, method } = test;

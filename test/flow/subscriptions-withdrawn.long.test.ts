@@ -1,3 +1,8 @@
+/**
+ * @module A reactivation or resumption stops before its charge. The payer withdraws the command before due work
+ * continues it.
+ */
+
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, PATIENT } from './flow.ts';
@@ -6,7 +11,6 @@ import type { ParsedJson } from './routes.ts';
 import { withStops } from './stops.ts';
 import { BILLERS, command, OWN_BILLING, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/** A reactivation or resumption that stops before its charge. The payer withdraws it before due work continues it. */
 const NOW = { cancel_at_period_end: false };
 
 /** Stops the function after it has stored the restart. */

@@ -1,3 +1,5 @@
+/** @module Random weeks of a shop, and its figures computed only from lists of records. */
+
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { DAY_MS } from '../../shared/core/time.ts';
@@ -11,8 +13,6 @@ import { plan } from './plan-changes.ts';
 import { refund } from './refunders.ts';
 import type { ParsedJson } from './routes.ts';
 import { command, type Subscriber, subscriber, trySubscribe } from './subscribers.ts';
-
-/** Random weeks of a shop, and its figures computed only from lists of records. */
 
 const METHODS = [
   ['provider_a', 'pm_card_visa'],
@@ -77,7 +77,7 @@ const step = fc.oneof(
 );
 type Step = Parameters<Parameters<(typeof step)['map']>[0]>[0];
 
-/** The same random weeks on every run. */
+/** The random steps of a seed, which are the same on every run. */
 export const weeksOf = (seed: number, steps: number): readonly Step[] => fc.sample(step, { seed, numRuns: steps });
 
 interface Recurring {
@@ -122,7 +122,7 @@ const pay = async ({ service, users }: Shop, { of, cents }: { of: number; cents:
   await confirm(service, id, user.options);
 };
 
-/** A guest pays again with the same e-mail address. */
+/** A guest pays. The few guests return with the same e-mail addresses. */
 const payAsGuest = async ({ service }: Shop, { of, cents }: { of: number; cents: number }): Promise<void> => {
   const guest_data = { email: GUESTS[of % GUESTS.length], name: 'Gus' };
   const body = { total_cents: cents, currency: 'USD', provider_id: 'provider_a', payment_method_id: 'pm_card_visa' };
@@ -246,7 +246,7 @@ export const deleteCustomers = async (shop: Shop): Promise<number> => {
 
 const dayOf = (time: string): string => time.slice(0, 10);
 
-/** All records of a list. Without `from`, a list covers 30 days. */
+/** All records of a list from the last 200 days. Without `from`, a list covers 30 days. */
 const everyOf = async ({ service, admin }: Pick<Shop, 'service' | 'admin'>, path: string): Promise<ParsedJson[]> => {
   const records: ParsedJson[] = [];
   const from = dayOf(new Date(service.now() - 200 * DAY_MS).toISOString());
@@ -278,7 +278,7 @@ const PER_MONTH: Readonly<Record<string, readonly [number, number]>> = {
   yearly: [1, 12],
 };
 
-/** The parts of a cent. Divisible by the months of every interval times any multiplier up to ten. */
+/** The number of parts of a cent. It is divisible by the months of every interval times any multiplier up to ten. */
 const PARTS = 1_814_400n;
 
 const recurringOf = (subscriptions: readonly ParsedJson[]): Map<string, Recurring> => {
@@ -338,7 +338,7 @@ const settle = (row: Figures, currency: string, { fee = 0, net = 0 }): void => {
   row.settled.set(currency, { fee: sums.fee + fee, net: sums.net + net });
 };
 
-/** The net amount of a payment or refund. Without a settlement, the amount itself. */
+/** The currency, fee and net amount of a settlement. Without a settlement, the net amount is the amount itself. */
 const settledOf = ({ settlement, currency }: ParsedJson, amount: number) =>
   settlement === null
     ? { currency, fee: 0, net: amount }

@@ -1,9 +1,10 @@
+/** @module The local host's sinks and an independent verifier, which show outbound webhooks as receivers get them. */
+
 import { Webhook } from 'standardwebhooks';
 import { vi } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import type { SinkRequest, TestHost } from './host.ts';
 
-/** The local host's sinks and an independent verifier, which show outbound webhooks as receivers get them. */
 export const SECRET = LOCAL_SECRETS.WEBHOOK_1_SECRET;
 
 export const sinkUrl = (port: number, sink: string): string => `http://127.0.0.1:${port}/_local/sink/${sink}`;

@@ -1,9 +1,12 @@
+/**
+ * @module The service while AWS executes only part of a call. The service retries the rest, so callers see no failure.
+ */
+
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
 import { withHost } from './host.ts';
 import { deliveredTo, nodesAt } from './targets.ts';
 
-/** The service while AWS executes only part of a call. The service retries the rest, so callers see no failure. */
 const port = await freePort();
 const service = withHost({ port, env: nodesAt(port, { target: {} }) });
 

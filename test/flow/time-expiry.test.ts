@@ -1,3 +1,5 @@
+/** @module The expiry of an unconfirmed intent, and of every client secret. */
+
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { DAY_MS } from '../../shared/core/time.ts';
 import { guestIntentBody, paidIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
@@ -19,7 +21,6 @@ import {
 import { type RequestOptions, withHost } from './host.ts';
 import type { PaymentBody } from './routes.ts';
 
-/** The expiry of an unconfirmed intent, and of every client secret. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const LONG = { expires_in: 300 * DAY_SECONDS };
@@ -27,7 +28,7 @@ const LONG = { expires_in: 300 * DAY_SECONDS };
 const moveTo = (at: number) => service.moveTo(new Date(at).toISOString());
 const createdAt = (payment: PaymentBody): number => Date.parse(payment.created_at);
 
-/** Every route that returns the secret to callers who may confirm. */
+/** The client secrets from every route that shows a secret to callers who may confirm. */
 const secretsSeen = async (payment: PaymentBody, user: User, body: unknown): Promise<unknown[]> => {
   const replayed = await service.post('/payments/intents', body, { ...user.options, idempotencyKey: payment.concept });
   expect(replayed.body.id).toBe(payment.id);

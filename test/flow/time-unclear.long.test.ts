@@ -1,3 +1,5 @@
+/** @module The provider's behavior in a call with an unknown outcome, and how the service finds the outcome. */
+
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { DECLINED, intentBody, paidIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
 import { intentEvent } from '../builders/provider-event.ts';
@@ -19,12 +21,11 @@ import {
 import { withHost } from './host.ts';
 import type { PaymentBody } from './routes.ts';
 
-/** The provider's behavior in a call with an unknown outcome, and how the service finds the outcome. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 const WEEK_SECONDS = 7 * DAY_SECONDS;
 
-/** No webhook arrives in this test. */
+/** Drops all webhooks until the end of the test. */
 const withoutWebhooks = async (): Promise<void> => {
   await service.webhookMode('drop');
   onTestFinished(async () => {
@@ -202,7 +203,7 @@ describe('a confirm with an unknown outcome', () => {
     expect(await timesCharged(service, payment.id)).toBe(1);
   });
 
-  test('is corrected by a sync if it failed in our record but succeeded at the provider', async () => {
+  test('is corrected by a sync if it failed in our record but was never executed at the provider', async () => {
     await withoutWebhooks();
     const user = await signIn(service, { expires_in: WEEK_SECONDS });
     const payment = await createPaidIntent(service, user);
@@ -267,7 +268,7 @@ describe('a create with an unknown outcome', () => {
     ['reset', 503, 'PROVIDER_UNAVAILABLE'],
     ['error_500', 502, 'PROVIDER_ERROR'],
     ['malformed', 502, 'PROVIDER_ERROR'],
-  ] as const)('caused by %s returns %i and its payment id, and finishes later', async (action, status, code) => {
+  ] as const)('caused by %s returns %i and the payment id, and finishes later', async (action, status, code) => {
     await withoutWebhooks();
     const user = await signIn(service);
     await service.fault({ provider: 'provider_a', path: '/v1/payment_intents', times: 1, action });
@@ -309,7 +310,7 @@ describe('a create with an unknown outcome', () => {
 });
 
 describe('a command with an unknown outcome', () => {
-  test('returns 504 for an update, shows the former amount, and applies later', async () => {
+  test('returns 504 for an update, which applies later, and shows the former amount until then', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payments = await Promise.all([createPaidIntent(service, user), createPaidIntent(service, user)]);

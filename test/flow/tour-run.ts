@@ -44,7 +44,7 @@ const freePort = (): Promise<string> =>
 const END = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n`;
 
 const inBash = async (script: string, folder: string, temporary: string): Promise<string> => {
-  // A failed `curl -s` in a guide prints nothing.
+  // Without this setting, a failed `curl -s` in a guide prints nothing.
   await writeFile(join(temporary, '.curlrc'), 'show-error\n');
   return new Promise((resolve, reject) => {
     const bash = spawn('bash', ['-eu', '-o', 'pipefail'], {

@@ -1,7 +1,7 @@
-/** A page's commands, each with the output block below it. */
+/** The commands of a shell block, with the output block below it. */
 export interface TourStep {
   readonly commands: string;
-  /** undefined without an output block */
+  /** undefined if no output block follows */
   readonly shown: string | undefined;
 }
 

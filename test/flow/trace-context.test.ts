@@ -1,3 +1,5 @@
+/** @module The W3C trace context of a request in its log lines, events and webhooks. */
+
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
@@ -5,7 +7,6 @@ import { freePort } from '../builders/free-port.ts';
 import { withHost } from './host.ts';
 import { deliveredTo, nodesAt, SECRET, verified } from './targets.ts';
 
-/** The W3C trace context of a request in its log lines, events and webhooks. */
 const port = await freePort();
 const ORIGIN = 'https://shop.example';
 const service = withHost({

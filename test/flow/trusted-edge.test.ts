@@ -31,12 +31,12 @@ describe('a service behind a trusted proxy', () => {
   };
   const viewer = (host: number) => ({ [HEADER]: `203.0.113.${host}:4711` });
 
-  test('counts requests with a forged header by the connection’s address', async () => {
+  test('counts requests with a wrong secret by the address of the connection', async () => {
     const statuses = await listTimes(MAX + 2, (at) => ({ ...viewer(at), 'x-trusted-edge-secret': `guess ${at}` }));
     expect(statuses).toEqual([...Array(MAX).fill(200), 429, 429]);
   });
 
-  test('counts requests with the secret by the header’s address', async () => {
+  test('counts requests with the right secret by the address in the header', async () => {
     const proven = { 'x-trusted-edge-secret': SECRET };
     const statuses = await listTimes(MAX + 1, () => ({ ...viewer(100), ...proven }));
     expect(statuses).toEqual([...Array(MAX).fill(200), 429]);

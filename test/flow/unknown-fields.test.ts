@@ -1,3 +1,5 @@
+/** @module A body with an unknown field is refused as a whole. No data is stored in the table or at the provider. */
+
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { REFERENCES } from '../../shared/catalog/catalog-kinds.ts';
@@ -20,7 +22,6 @@ import { paidPayment } from './refunders.ts';
 import type { ParsedJson, ShownProblem } from './routes.ts';
 import { command, OWN_BILLING, subscribe, subscriber } from './subscribers.ts';
 
-/** A body with an unknown field is refused as a whole. No data is stored in the table or at the provider. */
 const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', ...OWN_BILLING } });
 
 const CANARY = 'canary-5f2a';

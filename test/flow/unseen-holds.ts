@@ -1,3 +1,5 @@
+/** @module Holds of 10.00 that the service does not know, and the provider's events about these holds. */
+
 import { expect } from 'vitest';
 import { epochSeconds } from '../../shared/core/time.ts';
 import { present } from '../builders/present.ts';
@@ -9,7 +11,6 @@ import { AT_PAYPAL, AT_SQUARE, AT_STRIPE, type Holding, holdsAtProvider, manualB
 import type { TestHost } from './host.ts';
 import type { ParsedJson, PaymentBody } from './routes.ts';
 
-/** Holds of 10.00 unknown to the service, and the provider's events about them. */
 export type HoldEvent = 'authorized' | 'captured' | 'canceled';
 
 interface SentByProvider {

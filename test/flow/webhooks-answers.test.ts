@@ -69,7 +69,7 @@ describe('a target’s response', () => {
     expect(await deadLetters()).toBe(before);
   });
 
-  test('causes a retry if it is too late', async () => {
+  test('causes a retry if it arrives too late', async () => {
     await behave({ status: 200, delay_ms: 1_000, times: 1 });
     const { tries, entries } = await afterAllTries();
     expect(new Set(tries.map(webhookIdOf)).size).toBe(1);
@@ -117,7 +117,7 @@ describe('a busy target that requests a delay', () => {
     expect(seconds).toEqual([expect.closeTo(40, -1)]);
   });
 
-  test('does not use up the retries, which continue as before', async () => {
+  test('does not use up its retries, and the normal schedule continues afterwards', async () => {
     await behave({ status: 429, headers: { 'Retry-After': '100' }, times: 5 });
     expect(await waits()).toEqual({ seconds: [100, 200, 300, 400, 500], dead: 0 });
     await behave({ status: 500, times: 1 });

@@ -1,3 +1,5 @@
+/** @module A host with the default retries, and an always busy target. */
+
 import { expect, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
@@ -6,7 +8,6 @@ import { withHost } from './host.ts';
 import { createCustomer } from './payers.ts';
 import { deliveredTo, nodesAt } from './targets.ts';
 
-/** A host with the default retries, and an always busy target. */
 const port = await freePort();
 const service = withHost({ frozen: true, port, env: { ...nodesAt(port, { target: {} }) } });
 

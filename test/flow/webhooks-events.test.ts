@@ -90,7 +90,7 @@ describe('a canonical target', () => {
     );
   });
 
-  test('receives payment.succeeded when it is paid, with the organization if any', async () => {
+  test('receives payment.succeeded when a payment is paid, with the organization if any', async () => {
     const { owner } = acme;
     const payment = await createPaidIntent(service, owner, { organization_id: acme.id });
     await confirm(service, payment.id, owner.options);
@@ -108,7 +108,7 @@ describe('a canonical target', () => {
     );
   });
 
-  test('receives payment.failed when it is declined', async () => {
+  test('receives payment.failed when a payment is declined', async () => {
     const payment = await createIntent(service, user, { payment_method_id: DECLINED });
     expect((await confirm(service, payment.id, user.options)).status).toBe(402);
     expect(await bodyOf('payment.failed', payment.id)).toEqual(
@@ -266,7 +266,7 @@ describe('an outbound webhook', () => {
     }
   });
 
-  test('passes an independent verifier, which rejects it after a change of one byte', async () => {
+  test('passes an independent verifier, and is rejected after a change of one byte', async () => {
     const sinks = await Promise.all(['canonical', 'raw', 'both', 'chat'].map((sink) => deliveredTo(service, sink)));
     const all = sinks.flat();
     expect(all.length).toBeGreaterThan(100);

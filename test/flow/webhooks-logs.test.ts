@@ -27,7 +27,7 @@ const service = withHost({
 let user: User;
 let admin: User;
 let acme: Company;
-/** Members of that organization, each in a session of the organization. */
+/** Members of `acme`, each in a session of that organization. */
 let owner: User;
 let member: User;
 
@@ -354,7 +354,7 @@ describe('a test webhook', () => {
     },
   );
 
-  test('refuses an id as a value', async () => {
+  test('ignores an id in place of an allowed value', async () => {
     await service.advance(60);
     const event = 'provider_a:payment_intent.succeeded';
     await send(owner.options, { event });
@@ -398,7 +398,7 @@ describe('a test webhook', () => {
     ['invoice.payment_succeeded', 'succeeded'],
     ['invoice.payment_failed', 'failed'],
     ['customer.deleted', 'active'],
-  ])('goes only to raw nodes for the inbound type %s, in the interface’s format', async (type, status) => {
+  ])('goes only to raw targets for the inbound type %s, in the interface’s format', async (type, status) => {
     await service.advance(60);
     const { body } = await send(admin.options, { event: type });
     const event = `provider_a:${type}`;
@@ -422,7 +422,7 @@ describe('a test webhook', () => {
   });
 
   test.each(['subscription.created', 'subscription.updated', 'customer.created', 'customer.updated'])(
-    'is the canonical event for %s, or the inbound event if the slot is given',
+    'is the canonical event for %s, or the inbound event if the request names a slot',
     async (event) => {
       await service.advance(60);
       expect((await send(admin.options, { event })).body.data).toMatchObject({ event });
@@ -576,7 +576,7 @@ describe('a replayed webhook', () => {
     expect(await received()).toHaveLength(3);
   });
 
-  test('must be an outbound entry', async () => {
+  test('can only be made from an outbound entry', async () => {
     const inbound = (await list(admin.options)).find(({ direction }) => direction === 'inbound');
     expect(await replay(present(inbound).id, admin.options)).toMatchObject({
       status: 409,

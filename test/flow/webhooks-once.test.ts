@@ -6,7 +6,7 @@ import { itemsOf } from './flow.ts';
 import { withHost } from './host.ts';
 import { deliveredTo, nodesAt } from './targets.ts';
 
-/** A table that refuses log entries, like a throttled table, until the test allows them. */
+/** The key prefixes of items that the table refuses to write, like a throttled table. */
 const throttled = new Set<string>();
 const THROTTLING = { name: 'ProvisionedThroughputExceededException' };
 const between = (connection: Connection): Connection => ({
@@ -50,7 +50,7 @@ describe('a table that refuses the log entry after the POST', () => {
     });
   });
 
-  test('leaves the entry in the dead-letter queue, and a redrive writes it', async () => {
+  test('leaves the entry in the dead-letter queue, and a redrive writes the entry', async () => {
     throttled.add('LOG#');
     const [customer] = await storeCustomers(service.host(), ['long']);
     await service.advance(3_600);

@@ -1,3 +1,5 @@
+/** @module Many concurrent deliveries, a sample by default and the promised full load with `npm run test:long`. */
+
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
 import { storeCustomers } from '../builders/many-customers.ts';
@@ -5,7 +7,6 @@ import { type HangingTarget, openHangingTarget } from './hanging-target.ts';
 import { type SinkRequest, type TestHost, withHost } from './host.ts';
 import { deliveredTo, nodesAt, SECRET, verified, webhookIdOf } from './targets.ts';
 
-/** Many concurrent deliveries, a sample by default and the promised full load with `npm run test:long`. */
 const scale = inject('scale');
 const DELIVERIES = scale === 1 ? 20 : 100 * scale;
 
@@ -29,7 +30,7 @@ describe('a failing target', () => {
   let ids: readonly string[];
   let startedAt: number;
 
-  /** Seconds from the start to each customer's event, by customer. */
+  /** The delivery times of each customer's event, in seconds from the start. */
   const timesOf = async (): Promise<ReadonlyMap<string, readonly number[]>> => {
     const seconds = ({ received_at }: SinkRequest) => (Date.parse(received_at) - startedAt) / 1_000;
     const byCustomer = Map.groupBy(await deliveredTo(service, 'failing'), customerIdOf);

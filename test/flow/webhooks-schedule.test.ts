@@ -32,14 +32,14 @@ const secondsBetween = (attempts: readonly number[]): readonly number[] =>
 const deadLetters = async (of: TestHost): Promise<number> => (await of.queues())['webhook-delivery-dlq']?.visible ?? 0;
 /** The log entries for the deliveries of a customer's event, oldest first. */
 const entriesOf = async (of: TestHost, id: string) => {
-  // The session expires before the schedule ends.
+  // Each read needs a new session, because a session expires before the schedule ends.
   const { options } = await signIn(of, { is_admin: true });
   const { body } = await of.get('/webhooks/logs?limit=100', options);
   return body.filter(({ payload }) => payload.data?.customer_id === id).toReversed();
 };
 
 describe('a target that is down', () => {
-  test('gets the event after each wait of the schedule, then a dead letter', async () => {
+  test('gets an attempt after each wait of the schedule, and then the event becomes a dead letter', async () => {
     await behave(service, { status: 500 });
     const before = await deadLetters(service);
     const { options } = await signIn(service);
@@ -94,7 +94,7 @@ describe('a target that is down', () => {
     expect(await attemptsOf(service, id)).toEqual(tries);
   });
 
-  test('shows its next attempt in the timeline of a payment', async () => {
+  test('has its next attempt shown in the timeline of the payment', async () => {
     await behave(service, { status: 500 });
     const user = await signIn(service);
     const { id } = await createIntent(service, user);

@@ -1,3 +1,5 @@
+/** @module Outbound events about subscriptions and their memberships. */
+
 import { beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
 import { present } from '../builders/present.ts';
@@ -17,7 +19,6 @@ import {
 } from './subscribers.ts';
 import { deliveredTo, nodesAt, SECRET, verified } from './targets.ts';
 
-/** Outbound events about subscriptions and their memberships. */
 const port = await freePort();
 const service = withHost({
   frozen: true,
@@ -102,7 +103,7 @@ describe('a canonical target', () => {
     expect(await bodiesOf('subscription.updated', made.id)).toHaveLength(1);
   });
 
-  test('receives subscription.cancelled when it is over, and not before', async () => {
+  test('receives subscription.cancelled when a subscription is canceled', async () => {
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
     const over = await readSubscription(service, who, made.id);

@@ -1,6 +1,6 @@
 /**
- * @module A function runs the source exactly as it is written. The build changes no source, and adds nothing that a
- * function needs.
+ * @module Checks that a function runs the source exactly as it is written. The build changes no source, and adds
+ * nothing that a function needs.
  */
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const SOURCES = [
 
 type Hook = (file: string) => Promise<unknown>;
 
-/** These modules contain data computed by the build. */
+/** These modules contain data that the build computes. */
 const DATA = [
   'functions/api/catalogue.ts',
   'functions/api/document.ts',
@@ -70,7 +70,7 @@ const isDefinition = (statement: ts.Statement): boolean =>
     : ts.isExportDeclaration(statement) || ts.isVariableStatement(statement) || ts.isDeclarationStatement(statement);
 
 describe('the build', () => {
-  test('loads every source file unchanged, except for the three data modules', async () => {
+  test('loads every source file unchanged, except for the modules with computed data', async () => {
     const { loads, resolves } = await hooksOfPlugins();
     const files = globSync(SOURCES, { cwd: PROJECT_ROOT }).map((file) => resolve(PROJECT_ROOT, file));
     const touchedBy = async (hooks: readonly Hook[]): Promise<readonly string[]> => {
@@ -84,7 +84,7 @@ describe('the build', () => {
     expect(await touchedBy(resolves)).toEqual(DATA);
   });
 
-  test('may omit unused files, because loading a file only defines constants', () => {
+  test('may omit unused files, because loading a file only makes definitions', () => {
     const files = globSync('{functions,shared}/**/*.ts', {
       cwd: PROJECT_ROOT,
       exclude: ['functions/{console,pay-page}/web/**'],
@@ -147,7 +147,7 @@ describe('a function that esbuild bundles without our build’s options', () => 
       }),
     );
 
-  /** Ids and times differ from request to request. */
+  /** A response without its ids and times, which differ from request to request. */
   const shown = (status: number, body: unknown): unknown => ({
     status,
     body: JSON.parse(
@@ -167,7 +167,7 @@ describe('a function that esbuild bundles without our build’s options', () => 
       bundle: true,
       platform: 'node',
       format: 'esm',
-      // Packages that are not ES modules call `require`.
+      // Needed because packages that are not ES modules call `require`.
       banner: OPTIONS.banner,
     });
     await build(join(folder, 'stage'), [ID]);

@@ -37,7 +37,7 @@ const partsOf = (id: string): readonly string[] => [...(bundles.get(id)?.parts.k
 const imported = (id: string): string =>
   `await import(${JSON.stringify(pathToFileURL(join(folder, id, 'index.mjs')).href)})`;
 
-/** The results of the expressions in a separate Node process with an empty environment. */
+/** Evaluates the expressions in a separate Node process with an empty environment. @returns their values */
 const inNode = async (expressions: readonly string[]): Promise<unknown> => {
   const script = `const all = [${expressions.join()}]; process.stdout.write('\\n' + JSON.stringify(all));`;
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], {

@@ -1,6 +1,7 @@
 /**
- * @module The command of `cdk.json`, as a CDK CLI from outside the project runs it. Such a CLI puts no folder of the project
- * on the PATH, so the first `node` there is the user's own, which may be Node 20 and cannot load TypeScript.
+ * @module Tests the command of `cdk.json` as a CDK CLI from outside the project runs it. Such a CLI puts no folder of
+ * the project on the PATH. So the first `node` on the PATH is the user's own, which may be Node 20 and cannot load
+ * TypeScript.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

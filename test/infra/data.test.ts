@@ -184,7 +184,7 @@ describe('the backups of the table', () => {
     expect(JSON.stringify(rights?.Properties.PolicyDocument)).toContain(copyTo);
   });
 
-  test('copy the tags of the table, because their role may tag recovery points', () => {
+  test('have a role that may tag recovery points, so they copy the tags of the table', () => {
     const rights = prod.ofType('AWS::IAM::ManagedPolicy').find(({ logicalId }) => logicalId.startsWith('Backups'));
     expect(rights?.Properties.PolicyDocument.Statement).toContainEqual({
       Action: 'backup:TagResource',
@@ -198,7 +198,7 @@ describe('the backups of the table', () => {
     });
   });
 
-  test('cover the table in use, and may read no other table', () => {
+  test('cover the table in use, and their role may read no other table', () => {
     const arn = 'arn:aws:dynamodb:eu-west-1:123456789012:table/payments-restored';
     const restored = synthesize({
       endpoints: [],

@@ -57,7 +57,7 @@ describe('the rights that a deployment changes', () => {
     expect(isBroadening(compared(before, after).rights)).toBe(wider);
   });
 
-  test('are wider with another condition, principal, resource, policy of AWS, or without a boundary', () => {
+  test('are wider without a condition or boundary, or with another resource, principal or AWS policy', () => {
     const role = (properties: object): StackTemplate =>
       template({ R: { Type: 'AWS::IAM::Role', Properties: { ...ROLE.Properties, ...properties } } });
     const queue = (Principal: unknown): StackTemplate =>

@@ -210,7 +210,7 @@ describe('a failed deployment', () => {
     await expect(deployed({}, { identify })).rejects.toThrow('no AWS credentials');
   });
 
-  test('deploys no earlier build if the build fails', async () => {
+  test('deploys nothing, not even an earlier build, if the build fails', async () => {
     const { exitCode, order } = await deployed({}, { synth: 2 });
     expect([exitCode, order]).toEqual([2, NOTHING_DEPLOYED]);
   });
@@ -261,7 +261,7 @@ describe('a failed deployment', () => {
 describe('a stack whose first creation failed', () => {
   const failed = { failed: [ROLLED_BACK] };
 
-  test('is deleted after a question, before the stacks are deployed', async () => {
+  test('is deleted if the operator agrees, before the stacks are deployed', async () => {
     const { exitCode, order, said } = await deployed({}, { ...failed, approves: true });
     expect(said).toContain(
       'payments-prod-data is ROLLBACK_COMPLETE: its first creation failed, so it must be deleted before it can be ' +
@@ -282,7 +282,7 @@ describe('a stack whose first creation failed', () => {
     expect(order.at(-1)).toBe('asks: Delete payments-prod-data now?');
   });
 
-  test('needs --removed-stacks destroy without a terminal', async () => {
+  test('is deleted without a question with --removed-stacks destroy', async () => {
     const { exitCode, ask, destroy } = await deployed({ removedStacks: 'destroy' }, failed);
     expect([exitCode, ask.mock.calls, destroy.mock.calls[0]]).toEqual([0, [], [ACCOUNT, [ROLLED_BACK]]]);
   });

@@ -156,7 +156,7 @@ describe('a queue of the service', () => {
 describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
   const source = sourceOf(trigger.id);
 
-  test('splits a failing batch, tries ten times, and stores the failed batch in full', () => {
+  test('splits a failing batch, retries ten times, and stores the failed batch in full', () => {
     expect(source.Properties).toMatchObject({
       BatchSize: trigger.batchSize,
       ParallelizationFactor: trigger.batchesAtOnce,
@@ -193,7 +193,7 @@ describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
     }
   });
 
-  test('raises an alarm that states the impact when it gives up', () => {
+  test('raises alarms that state the impact when it is late and when it gives up', () => {
     const alarm = only(
       alarms.filter(({ Properties }) => JSON.stringify(Properties.Metrics ?? []).includes(`"${source.logicalId}"`)),
     );
@@ -266,7 +266,7 @@ describe('the stack outputs for an operator’s tools', () => {
   });
 
   test.each([ALARM_TOPIC, GUEST_TOKEN_SECRET, ...Object.values(SIGNATURE_SECRETS)])(
-    'omit a resource with a fixed name: $type $id',
+    'need not name $type $id, which has a fixed logical id in the data stack',
     ({ type, id }) => {
       expect(ofType(type).filter(({ logicalId }) => logicalId.startsWith(id))).toMatchObject([
         { stack: expect.stringMatching(/-data$/) },

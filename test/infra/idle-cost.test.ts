@@ -22,7 +22,7 @@ const SQS_REQUEST = 0.4 / 1_000_000;
 const DASHBOARD = 3;
 const CUSTOM_METRIC = 0.3;
 
-/** An alarm is billed per watched metric. */
+/** The number of metrics that the alarms watch. AWS bills an alarm per watched metric. */
 const watchedMetrics = (): number =>
   ofType('AWS::CloudWatch::Alarm')
     .map(
@@ -113,7 +113,7 @@ const dollars = ({ count, each }: Priced): number => Number((count() * each).toF
 const sum = (): number => PRICED.reduce((total, priced) => total + dollars(priced), 0);
 
 describe('an idle stage', () => {
-  test('costs as much by its stacks as in the page’s table', () => {
+  test('costs as much as the table of the page states, by the resources of its stacks', () => {
     const rows = [...sectionOf('When idle').matchAll(/^\| ([^|]*) \| (\d+) \| ([\d.]+) \|$/gm)].map(
       ([, row = '', count, cost]) => [row, Number(count), cost],
     );

@@ -13,7 +13,7 @@ const dev = synthesize({ env: { STAGE: 'dev' } });
 const violations = (app: App): readonly string[] =>
   packs(app).flatMap((pack) => pack.validateScope(app).violations.map(({ ruleName }) => ruleName));
 
-/** Reasons by rule, over all packs. */
+/** The reasons for which rules are acknowledged, by rule, over all packs. */
 const acknowledged = (): ReadonlyMap<string, readonly string[]> => {
   const reasons = new Map<string, string[]>();
   for (const { metadata } of prod.app.node.findAll().map(({ node }) => node)) {

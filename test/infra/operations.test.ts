@@ -18,7 +18,7 @@ const cellsOf = (line: string): readonly string[] =>
     .split(/(?<!\\)\|/)
     .slice(1, -1)
     .map((cell) => cell.trim());
-/** The rows of the alarms by name. `<…>` in a name stands for any word. */
+/** The rows of the alarms in docs/operations.md. `<…>` in a name stands for any word. */
 const runbook = docs
   .split('\n')
   .map(cellsOf)
@@ -65,7 +65,9 @@ interface InFormula {
   readonly MetricStat?: { readonly Metric: Watched; readonly Period: number; readonly Stat: string };
 }
 
-/** What an alarm measures, such as `Sum of Errors over 60 s`. A formula is followed by its metrics, without numbers. */
+/**
+ * What an alarm measures, such as `Sum of Errors over 60 s`. A formula is followed by its metrics, without id numbers.
+ */
 const measuredBy = ({ Properties }: Resource): string => {
   const { Statistic, ExtendedStatistic, MetricName, Period } = Properties;
   const parts: readonly InFormula[] = Properties.Metrics ?? [];
@@ -188,7 +190,7 @@ const EVERY_ALARM: Readonly<Record<string, string>> = {
 };
 
 describe('an alarm of the service', () => {
-  test('has its documented statistic, threshold, periods and treatment of missing data', () => {
+  test('has the statistic, threshold, periods and treatment of missing data listed in this file', () => {
     const canary = synthesize({ env: { STAGE: 'prod', DEPLOY: 'canary', CUSTOM_DOMAIN: 'pay.example.com' } });
     const all = [...alarms, ...canary.ofType('AWS::CloudWatch::Alarm')];
     const found = all.map((alarm) => [nameOf(alarm).slice(PREFIX.length), risesWhen(alarm)] as const);
@@ -240,7 +242,7 @@ interface Calls {
   readonly probes?: number;
 }
 
-/** The value of each metric in a formula after calls to its first function, provider or API only. */
+/** The value of a metric in a formula if only the first function, provider or API of the formula was called. */
 const pointOf = ({ Id, MetricStat: stat }: InFormula, { asked, failed, probes }: Calls): Point => {
   if (stat?.Metric.MetricName === 'UnhealthyProbes') return probes;
   if (stat?.Metric.MetricName === 'ConsumerFailures' || /[1-9]$/.test(Id)) return undefined;
@@ -390,7 +392,7 @@ describe('the metrics of the alarms', () => {
   /** The names of all metrics of our namespace in an alarm. */
   const own = alarms.flatMap(watchedBy).flatMap((watched) => /^Payments\/prod (\w+)/.exec(watched)?.[1] ?? []);
 
-  test('exist in the log lines of their stage', () => {
+  test('are in the namespace of the stage’s log lines', () => {
     const line = metricsOf({ stage: 'prod', message: 'payment stuck', fields: {}, at: 0 });
     expect(line?._aws.CloudWatchMetrics[0]?.Namespace).toBe('Payments/prod');
     expect([...new Set(own)].sort()).toEqual([

@@ -195,7 +195,7 @@ describe('the setting DEPLOY=canary', () => {
     }
   });
 
-  test('lets the gateway call the alias, but not the function itself', () => {
+  test('lets the gateway call the alias of each function on the payment path', () => {
     for (const id of PAYMENT_PATH) {
       const { stack, logicalId } = functionOf(id);
       const alias = aliases.find((each) => each.stack === stack && each.Properties.FunctionName.Ref === logicalId);

@@ -61,7 +61,7 @@ describe('the webhooks secret', () => {
       { EXTERNAL_WEBHOOKS_ENABLED: 'false' },
       { WEBHOOK_2_ENABLED: 'false' },
       { EXTERNAL_WEBHOOK_EVENTS: 'payment.*', WEBHOOK_SCAN_MAX: '5' },
-    ])('keeps them if the environment names no target, and changes only %o', async (env) => {
+    ])('keeps its targets if the environment names no target, and changes only %o', async (env) => {
       expect(await storedOver(env)).toEqual({ ...THERE, ...env });
     });
 

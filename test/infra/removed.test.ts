@@ -169,7 +169,7 @@ describe('the rate limits of routes missing from a build', () => {
     expect(deletedRoutes()).toEqual(['POST /old']);
   });
 
-  test('may be missing already', async () => {
+  test('may be deleted already', async () => {
     deployRoutes('POST /old', 'POST /older');
     gateway.on(DeleteRouteSettingsCommand, { RouteKey: 'POST /old' }).rejects(named('NotFoundException'));
     expect(await deleteOtherRouteSettings(clients, 'dev', new Set())).toEqual(['POST /old', 'POST /older']);

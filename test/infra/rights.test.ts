@@ -17,7 +17,9 @@ const theSecret = (name: string): Grants => ({
   'kms:Decrypt': ['Key.Arn where secretsmanager.AWS::Region.amazonaws.com'],
 });
 
-/** An independent copy, because the permissions of a right must not change by accident. */
+/**
+ * The permissions of each right. This copy is independent of the code, because permissions must not change by accident.
+ */
 const WORTH: Readonly<Record<Right, Grants>> = {
   'table:read': {
     'dynamodb:BatchGetItem': ['Table.Arn', ...INDEXES],
@@ -164,7 +166,7 @@ describe('the role of a function', () => {
   });
 
   test('fits in one policy of 6,144 characters', () => {
-    // The templates' references are longer than the resulting ARNs.
+    // Counts the characters in the template. Its references are longer than the resulting ARNs.
     const sizes = ofType('AWS::IAM::ManagedPolicy').map(({ Properties }) => JSON.stringify(Properties.PolicyDocument));
     expect(Math.max(...sizes.map(({ length }) => length))).toBeLessThan(6_144);
   });

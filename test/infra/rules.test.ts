@@ -21,7 +21,7 @@ import { synthesize } from './synthesized.ts';
 
 const { ofType, words } = synthesize();
 
-/** The events that the code derives from changes, as EventBridge matches them with rules. */
+/** An event that the code derives from a change, in the form in which EventBridge matches it with rules. */
 const onBus = ({ source, type, detail }: BusEvent) => ({
   source,
   'detail-type': type,
@@ -148,7 +148,7 @@ describe('the rules of the bus', () => {
     expect([...canonical, ...ofProviders].filter((event) => !takes(event))).toEqual([]);
   });
 
-  test('match the declarations, and every pattern matches an event', () => {
+  test('are as many as declared, and every pattern matches an event', () => {
     expect(busRules).toHaveLength(
       triggers.flatMap((trigger) => (trigger.kind === 'queue' ? trigger.rules : [])).length,
     );

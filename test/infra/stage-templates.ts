@@ -63,7 +63,7 @@ export const templatesOf = ({ env = {}, ...catalogue }: StageOptions = {}): Stag
 let codeDir: string | undefined;
 const written = new Set<string>();
 
-/** All functions have the same code, so a stage has one asset. */
+/** Writes the code of the functions. All functions have the same code, so a stage has one asset. */
 const codeOf = (functions: readonly { readonly id: string }[]): string => {
   codeDir ??= temporaryFolder();
   for (const { id } of functions) {

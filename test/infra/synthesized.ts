@@ -155,7 +155,7 @@ const inWords = (value: Value, shared: ReadonlyMap<string, Value>): string => {
   throw new Error(`${name} is not known here`);
 };
 
-/** The parts of a queue's ARN. */
+/** The part of a queue's ARN at this position, in words. */
 const partOfArn = (at: number, arn: string): string => {
   const part = { 1: 'AWS::Partition', 3: 'AWS::Region', 4: 'AWS::AccountId', 5: arn.replace(/\.Arn$/, '.QueueName') }[
     at

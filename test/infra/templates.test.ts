@@ -3,7 +3,7 @@ import { endpoints } from '../../functions/api/catalogue.ts';
 import { templatesOf } from './stage-templates.ts';
 import { parametersReadBy, parametersWrittenBy } from './update-problems.ts';
 
-/** Template properties that need only a few endpoints. */
+/** A few endpoints, because these properties of the templates do not need all of them. */
 const served = endpoints.filter(({ id }) => id.startsWith('webhooks.'));
 
 /** The logical ids of the triggers that are off, without their hashes. */

@@ -7,7 +7,7 @@ import type { Endpoint } from '../../shared/http/endpoint.ts';
 import { type StageTemplates, templatesOf } from './stage-templates.ts';
 import { updateProblemsOf } from './update-problems.ts';
 
-/** A restored table. */
+/** The settings of a stage that uses a restored table. */
 export const RESTORED = {
   TABLE_NAME_IN_USE: 'payments-restored',
   TABLE_STREAM_ARN_IN_USE:

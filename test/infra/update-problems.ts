@@ -6,7 +6,7 @@ import type { Value } from './synthesized.ts';
 interface Update {
   readonly before: StageTemplates;
   readonly after: StageTemplates;
-  /** The prefixes of the logical ids of kept resources intentionally removed by the update. */
+  /** The beginnings of logical ids. The update removes these resources on purpose, although they hold data. */
   readonly removes?: readonly string[];
 }
 
@@ -137,8 +137,8 @@ const namesIn = (stage: StageTemplates): ReadonlyMap<string, Named> =>
   );
 
 /**
- * CloudFormation creates the new resources of a stack before it deletes the old ones. So an old resource's name is free
- * only if the resource belonged to an earlier stack.
+ * CloudFormation creates the new resources of a stack before it deletes the old ones. So a new resource can take the
+ * name of an old one only if the old one belongs to a stack that is deployed earlier. Removed stacks are deleted last.
  */
 const takenNames = ({ before, after }: Update): readonly string[] => {
   const old = namesIn(before);
@@ -154,7 +154,7 @@ const takenNames = ({ before, after }: Update): readonly string[] => {
   });
 };
 
-/** Removed stacks with data or shared values. `deploy` deletes stacks no longer in the build. */
+/** Reports removed stacks with data or with values that other stacks read, because `deploy` deletes removed stacks. */
 const vanishedStacks = ({ before, after }: Update): readonly string[] =>
   before
     .filter(({ name }) => !after.some((stack) => stack.name === name))

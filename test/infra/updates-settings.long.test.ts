@@ -46,7 +46,7 @@ describe('the table in use', () => {
     expect(withoutValues(restored)).toEqual(withoutValues(own));
   });
 
-  test('reaches functions, rights and event sources only by the shared values', () => {
+  test('is named in functions, rights and event sources only through the shared parameters', () => {
     for (const { name, template } of own.filter((stack) => !stack.name.endsWith('-data'))) {
       expect(JSON.stringify(template.Resources), name).not.toMatch(/"TableCD117FA1|restored/);
     }

@@ -1,3 +1,6 @@
+/**
+ * @module `npm run console:shots` makes a picture of every page of the console, with the demo data of the local host.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +15,6 @@ import { freePort } from '../builders/free-port.ts';
 import { startBrowser } from '../flow/browser.ts';
 import { isPhone, openMenu } from '../flow/console-controls.ts';
 
-/** `npm run console:shots` makes a picture of every page of the console, with the demo data of the local host. */
 const ROOT = resolve(import.meta.dirname, '../..');
 const SHOTS = join(ROOT, 'dist', 'console-shots');
 const VIEWS = [
@@ -29,7 +31,7 @@ let host: ChildProcess;
 let base: string;
 let browser: Browser;
 
-/** The host after the creation of its demo data. */
+/** Starts the local host, and waits until its demo data exist. */
 const startLocalHost = async (): Promise<void> => {
   const port = await freePort();
   base = `http://127.0.0.1:${port}`;
@@ -65,7 +67,7 @@ afterAll(async () => {
   rmSync(data, { recursive: true, force: true });
 });
 
-/** Creates a record missing in the demo data. */
+/** Creates a record that the demo data do not contain. */
 const send = async (method: string, path: string, body: object): Promise<void> => {
   const headers = { 'x-session-id': 'demo-admin', 'content-type': 'application/json', 'idempotency-key': randomUUID() };
   const answer = await fetch(`${base}${path}`, { method, headers, body: JSON.stringify(body) });
@@ -81,13 +83,13 @@ const firstOf = async (list: string, session = 'demo-admin'): Promise<string> =>
 };
 
 const owned = z.array(z.object({ id: z.string() })).min(1);
-/** The first record in a list of the demo organization's owner. */
+/** The id of the first record in a list of the demo organization's owner. */
 const firstOfOwner = async (list: string): Promise<string> => {
   const answer = await fetch(`${base}/${list}?organization_id=`, { headers: { 'x-session-id': 'demo-owner' } });
   return owned.parse(await answer.json())[0]?.id ?? '';
 };
 
-/** The pages of the navigation, without a person's own records. */
+/** The paths of the pages in the navigation. The pages of a person's own records are not among them. */
 const pagesIn = async (page: Page): Promise<string[]> => {
   await openMenu(page);
   return page

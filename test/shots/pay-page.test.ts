@@ -1,3 +1,4 @@
+/** @module `npm run console:shots` also makes a picture of the hosted page in each of its states. */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -8,7 +9,6 @@ import { withHost } from '../flow/host.ts';
 import { PAGE_STATES } from '../flow/pay-page-states.ts';
 import { enterCard, pageAddress, payableAt } from '../flow/pay-page-steps.ts';
 
-/** `npm run console:shots` also makes a picture of the hosted page in each of its states. */
 const SHOTS = join(resolve(import.meta.dirname, '../..'), 'dist', 'pay-page-shots');
 const VIEWS = [
   { width: 1_280, height: 900, colorScheme: 'light' },

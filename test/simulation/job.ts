@@ -1,10 +1,10 @@
+/** @module A process of `jobs.ts`. It runs each history that its parent sends, and reports the result. */
 import { enableCompileCache } from 'node:module';
 import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { AskedHistory, JobSettings, SeedResult } from './jobs.ts';
 import { loadSimulation } from './load.ts';
 
-/** A process of `jobs.ts`. Runs each history sent by its parent, and reports the result. */
 const { bug, off }: JobSettings = JSON.parse(argv[2] ?? '{}');
 enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/simulation', import.meta.url)));
 const histories: AskedHistory[] = [];

@@ -29,9 +29,14 @@ export interface JobsOptions extends JobSettings {
   readonly jobs: number;
 }
 
-/** A history takes up to a few seconds of processor time, and the machine may be busy with other work. */
+/**
+ * A history that runs for longer counts as endless. A history takes at most a few seconds of processor time, but the
+ * machine may be busy with other work.
+ */
 const LONGEST_HISTORY_MS = 900_000;
-/** A history creates much short-lived garbage, so rarer collections cost less. */
+/**
+ * More memory for new objects, so that garbage is collected more rarely. A history creates much short-lived garbage.
+ */
 const FLAGS = ['--max-semi-space-size=32'];
 
 /**
@@ -64,7 +69,7 @@ export async function* resultsOf(options: JobsOptions): AsyncGenerator<SeedResul
     child?.kill();
   };
   const broken = Promise.withResolvers<never>();
-  // Nothing awaits the failures of processes killed early.
+  // Nothing awaits the failure of a process that is killed early, so it must not count as unhandled.
   broken.promise.catch(() => undefined);
   try {
     for (let job = 0; job < options.jobs; job += 1) work().catch(broken.reject);
@@ -74,7 +79,8 @@ export async function* resultsOf(options: JobsOptions): AsyncGenerator<SeedResul
     }
   } finally {
     next = histories.length;
-    // The children end now, because the caller then replaces this process's clock, which times them out.
+    // Waits for the end of the children. Afterwards the caller may replace the clock of this process, and no time-out
+    // of a child must run on that clock.
     await Promise.all([...children].map(end));
   }
 }

@@ -1,3 +1,12 @@
+/**
+ * @module `npm run simulate -- --seeds 1000` runs the whole service under a seeded scheduler, in `--jobs N` concurrent
+ * processes. `--from N` begins at that seed, `--seed N --trace` prints the history of one seed,
+ * `--off 'kill 41,operation 2.3'` leaves things out, `--bug <name>` plants a mistake that the run has to find, and
+ * `--bugs` looks for every planted mistake in separate processes. `--brief` prints no history of a failed seed, and
+ * `--keep-going` runs the seeds after it, too.
+ * `--sites` finds the call sites after which no function was killed. For each site it repeats the seed that reached the
+ * site, with that kill. It fails if a site is left.
+ */
 import { argv, exit, stderr, stdout } from 'node:process';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
@@ -8,15 +17,6 @@ import { sumOfTallies } from './kernel/statistics.ts';
 import { loadSimulation } from './load.ts';
 import type { RunOptions } from './simulation.ts';
 
-/**
- * `npm run simulate -- --seeds 1000` runs the whole service under a seeded scheduler, in `--jobs N` concurrent
- * processes. `--from N` begins at that seed, `--seed N --trace` prints the history of one seed,
- * `--off 'kill 41,operation 2.3'` leaves things out, `--bug <name>` plants a mistake that the run has to find, and
- * `--bugs` looks for every planted mistake in separate processes. `--brief` prints no history of a failed seed, and
- * `--keep-going` runs the seeds after it, too.
- * `--sites` finds the call sites after which no function was killed. For each site it repeats the seed that reached the
- * site, with that kill. It fails if a site is left.
- */
 const count = z.coerce.number().int().positive();
 const optionsSchema = z.object({
   seeds: count,

@@ -164,7 +164,8 @@ const useWebhookMode = (kernel: Kernel, service: SimulatedService): Promise<unkn
 };
 
 /**
- * Faults end, and all retries run. Then an operator redrives dead letters, failed stream changes and failed webhooks.
+ * Ends the faults, and lets all retries run. Then an operator redrives dead letters, failed stream changes and failed
+ * webhooks.
  * @returns the redriven work
  */
 const comeToRest = async (kernel: Kernel, service: SimulatedService): Promise<readonly string[]> => {
@@ -176,12 +177,12 @@ const comeToRest = async (kernel: Kernel, service: SimulatedService): Promise<re
   const givenUp = await kernel.driveUntil(redrive(kernel, service));
   await pass(HOUR_MS);
   await kernel.driveToRest(HORIZON_MS);
-  // This work began at the last moment.
+  // Waits for work that began at the last moment.
   await pass(HORIZON_MS / 2);
   return givenUp;
 };
 
-/** Reads without the scheduler, while the clock is stopped. */
+/** Waits for the work without letting time pass until later work is due. */
 const withoutPassingTime = async <T>(kernel: Kernel, work: Promise<T>): Promise<T> => {
   let isDone = false;
   const end = (): void => {

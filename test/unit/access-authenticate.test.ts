@@ -44,7 +44,7 @@ beforeEach(() => {
   epoch = cacheEpoch({ table: memory.table, now });
 });
 
-/** Sessions by id, with the number of reads. */
+/** An authenticator over these sessions by id. `asked` lists the ids that the identity service receives. */
 const service = (sessions: Readonly<Record<string, IdentitySession>>, more = {}) => {
   const asked: string[] = [];
   let down = false;
@@ -93,26 +93,26 @@ describe('the caller of a request', () => {
 
   test.each<[string, Partial<Credentials>]>([
     ['the session header', { sessionId: 's1' }],
-    ['a bearer', { authorization: 'Bearer s1' }],
-    ['a bearer in small letters', { authorization: 'bearer  s1' }],
+    ['a bearer token', { authorization: 'Bearer s1' }],
+    ['a bearer token with a lower-case scheme', { authorization: 'bearer  s1' }],
     ['the query', { querySession: 's1' }],
-  ])('is the user whose session comes in %s', async (_, credentials) => {
+  ])('is the user whose session is in %s', async (_, credentials) => {
     expect(await service({ s1: known() }).who(credentials)).toEqual(session());
   });
 
-  test('is the user of a signed token after its signature is checked', async () => {
+  test('is the user whom the identity service finds for a signed token', async () => {
     const { who, asked } = service({ [`jwt ${JWT}`]: known() });
     expect(await who({ authorization: `Bearer ${JWT}` })).toEqual(session());
     expect(asked).toEqual([`jwt ${JWT}`]);
   });
 
-  test('is the guest of a guest token', async () => {
+  test('is the guest whom the guest token names', async () => {
     const { who, tokens } = service({});
     const issued = await tokens.issue({ email: 'ada@example.com', guestId: 'gst_1' });
     expect(await who({ guestToken: issued?.token })).toMatchObject({ kind: 'guest', guestId: 'gst_1', byToken: true });
   });
 
-  test('is decided by the first credential in the request, even if only the next one is valid', async () => {
+  test('is decided by the first credential in the request, even if only a later credential is valid', async () => {
     const sessions = { s1: known({ userId: 'one' }), s2: known({ userId: 'two' }), s3: known({ userId: 'three' }) };
     const { who, code, tokens } = service(sessions);
     const all = { sessionId: 's1', authorization: 'Bearer s2', querySession: 's3', guestToken: 'x' };
@@ -149,7 +149,7 @@ describe('the caller of a request', () => {
 });
 
 describe('a session', () => {
-  test('causes SESSION_EXPIRED if it has expired, and another error if it is unknown', async () => {
+  test('causes SESSION_EXPIRED if it has expired, and SESSION_INVALID if it is unknown', async () => {
     const { code } = service({ s1: known({ expiresAt: NOON }) });
     expect(await code({ sessionId: 's1' })).toBe('SESSION_EXPIRED');
     expect(await code({ sessionId: 's2' })).toBe('SESSION_INVALID');
@@ -179,7 +179,7 @@ describe('a session', () => {
     expect(await who({ sessionId: 's1' })).toMatchObject({ kind: 'session' });
   });
 
-  test('is requested from the identity service once a minute', async () => {
+  test('is read from the identity service at most once a minute', async () => {
     const { who, asked } = service({ s1: known() });
     await who({ sessionId: 's1' });
     clock.at = NOON + MINUTE_MS - 1;
@@ -190,7 +190,7 @@ describe('a session', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('expires on time, even if it was just requested', async () => {
+  test('expires on time, even if it was read from the identity service just before', async () => {
     const { who, code } = service({ s1: known({ expiresAt: NOON + 10 * SECOND_MS }) });
     await who({ sessionId: 's1' });
     clock.at = NOON + 10 * SECOND_MS;
@@ -208,7 +208,7 @@ describe('a session', () => {
     }
   });
 
-  test('stays valid while the identity service is down', async () => {
+  test('stays valid while the identity service is down, if the session is cached', async () => {
     const { who, code, fail } = service({ s1: known() });
     await who({ sessionId: 's1' });
     fail();
@@ -230,18 +230,21 @@ describe('a session', () => {
       `\u201c${SECRET}\u201d`,
     ],
     ...[`" ${SECRET}"`, `Bearer ${SECRET}`, `bearer BEARER\t"${SECRET}"`, `"Bearer ${SECRET}"`, `Bearer${SECRET}`],
-    // The bytes of curly quotes, as a header contains them.
+    // The UTF-8 bytes of a curly quote, as a header contains them: one character per byte.
     `\u00e2\u0080\u009c${SECRET}`,
-  ])('is never a service key, and the identity service receives no key: %s', async (secret) => {
-    const { code, asked } = service({ [secret]: known(), [SECRET]: known() });
-    expect(await code({ sessionId: secret })).toBe('API_KEY_INVALID');
-    expect(await code({ querySession: secret })).toBe('API_KEY_INVALID');
-    expect(await code({ authorization: secret })).toBe('API_KEY_INVALID');
-    expect(await code({ authorization: `Bearer ${secret}` })).toBe('API_KEY_INVALID');
-    expect(asked).toEqual([]);
-  });
+  ])(
+    'is refused without a lookup if it begins like a service key, also after a quote or the word Bearer: %s',
+    async (secret) => {
+      const { code, asked } = service({ [secret]: known(), [SECRET]: known() });
+      expect(await code({ sessionId: secret })).toBe('API_KEY_INVALID');
+      expect(await code({ querySession: secret })).toBe('API_KEY_INVALID');
+      expect(await code({ authorization: secret })).toBe('API_KEY_INVALID');
+      expect(await code({ authorization: `Bearer ${secret}` })).toBe('API_KEY_INVALID');
+      expect(asked).toEqual([]);
+    },
+  );
 
-  test('may contain the prefix of a service key, but not begin with it', async () => {
+  test('may contain the prefix of a service key, but not begin with that prefix', async () => {
     const { who } = service({ s_psk_1: known() });
     expect(await who({ sessionId: 's_psk_1' })).toMatchObject({ kind: 'session' });
   });
@@ -282,7 +285,7 @@ describe('a membership', () => {
     expect((await cache.cached(me, 'org_1')).role).toBeUndefined();
   });
 
-  test('is dropped within five seconds after the membership cache, and no other cache, is cleared', async () => {
+  test('is dropped within five seconds after the membership cache is cleared, but stays if only another cache is cleared', async () => {
     const cache = standings({ table: memory.table, now, epoch });
     await join('admin');
     await cache.cached(me, 'org_1');

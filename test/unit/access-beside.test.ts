@@ -32,7 +32,7 @@ const includes = {
   cup: { showing: CUP, idOf: ({ cupId }: Order) => cupId },
 };
 
-/** A table with these items, and the number of requested keys per read. */
+/** Shows orders with records from a table of these items. `reads` lists the number of keys per read. */
 const service = async (items: readonly Item[]) => {
   const { table } = memoryTable({ now: () => 0 });
   for (const item of items) await table.put(item);
@@ -95,7 +95,7 @@ describe('the included records of a response', () => {
     ]);
   });
 
-  test('are shown to members from a single read if the record’s organization owns them', async () => {
+  test('are shown to members from a single read if one organization owns them and the record that includes them', async () => {
     const owner = { organizationId: 'org_1' };
     const { show, reads } = await service([tea('green', owner), cup('red', owner), ...member('org_1')]);
     const orders = [
@@ -113,7 +113,7 @@ describe('the included records of a response', () => {
     ]);
   });
 
-  test('are shown to members of another organization after one more read of the standing', async () => {
+  test('are shown to members of their own organization after one more read if another organization owns the including record', async () => {
     const theirs = { organizationId: 'org_2' };
     const { show, reads } = await service([tea('green', theirs), cup('red', theirs), ...member('org_2')]);
     const orders = [{ organizationId: 'org_1', teaId: 'green', cupId: 'red' }];
@@ -122,7 +122,7 @@ describe('the included records of a response', () => {
     expect(await show(session({ userId: 'user_2' }), orders)).toEqual([{ tea: null, cup: 'a buyer sees red' }]);
   });
 
-  test('are each shown according to the caller’s standing in that record’s organization', async () => {
+  test('are each shown according to the caller’s standing in the organization that owns them', async () => {
     const items = [tea('green', { organizationId: 'org_1' }), tea('black', { organizationId: 'org_2' })];
     const { show } = await service([...items, ...member('org_1'), { ...organizationKey('org_2') }]);
     const own = { organizationId: 'org_1' };
@@ -146,7 +146,7 @@ describe('the included records of a response', () => {
     expect(reads).toEqual([2]);
   });
 
-  test('need no read if the record refers to no other record', async () => {
+  test('need no read if the including record refers to no other record', async () => {
     const { show, reads } = await service([]);
     expect(await show(session(), [{ organizationId: 'org_1' }])).toEqual([{ tea: null, cup: null }]);
     expect(await show(session(), [])).toEqual([]);

@@ -26,7 +26,7 @@ const record = (owner: Owned & Partial<GuestCreation> = {}) => ({
   guestNetwork: NETWORK,
   ...owner,
 });
-/** The record kind with a parser for the few fields of a test. */
+/** The record kind with a parser that accepts the few fields of a test. */
 const kindOf = (kind: object): RecordKind => ({ ...(kind as RecordKind), parse: (item) => item });
 const named = (owner: Parameters<typeof record>[0] = {}, kind: object = customerRecord) => ({
   kind: kindOf(kind),
@@ -69,19 +69,19 @@ describe('a guest without a token', () => {
 
   test.each([
     ['another network', { guestNetwork: 'the hash of another network' }],
-    ['no known network', { guestNetwork: undefined }],
-  ])('keeps no guest_id from a record of %s', (_, creation) => {
+    ['an unknown network', { guestNetwork: undefined }],
+  ])('keeps no guest_id from a record created in %s', (_, creation) => {
     expect(continueGuest(fresh, [named(creation)], secondsLater(10))).toEqual({ caller: fresh, isComplete: false });
   });
 
-  test('keeps no guest_id if its own network is unknown', () => {
+  test('keeps no guest_id if the network of the request is unknown', () => {
     for (const creation of [{}, { guestNetwork: undefined }]) {
       const moment = { ...secondsLater(10), network: undefined };
       expect(continueGuest(fresh, [named(creation)], moment).caller).toBe(fresh);
     }
   });
 
-  test('keeps no guest_id from a record named by its provider’s id', () => {
+  test('keeps no guest_id from a record that the request names by the provider’s id', () => {
     const byProvider = { ...named(), isOurId: false };
     expect(continueGuest(fresh, [byProvider], secondsLater(10))).toEqual({ caller: fresh, isComplete: false });
     const both = continueGuest(fresh, [byProvider, named()], secondsLater(10));
@@ -108,14 +108,14 @@ describe('a guest without a token', () => {
     expect(found).toEqual({ caller: { ...fresh, guestId: 'gst_2', proven: ['gst_2', 'gst_3'] }, isComplete: false });
   });
 
-  test('prefers the first record if a later record also proves its guest_id', () => {
+  test('prefers the guest_id of the first record if a later record proves that guest_id', () => {
     const old = { createdAt: '2026-01-04T09:00:00.000Z' };
     const found = continueGuest(fresh, [named(old), named({ guestId: 'gst_2' }), named()], secondsLater(10));
     expect(found).toMatchObject({ caller: { guestId: 'gst_1' }, isComplete: true });
   });
 });
 
-describe('a caller who is not a guest without a token', () => {
+describe('any other caller', () => {
   test.each([
     ['a guest with a token', guest({ guestId: 'gst_9' })],
     ['a user', session()],

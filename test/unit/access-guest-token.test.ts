@@ -24,7 +24,7 @@ describe('a guest token', () => {
     expect(await tokens.read(issued?.token ?? '')).toEqual(ada);
   });
 
-  test('expires exactly to the second', async () => {
+  test('expires exactly after seven days', async () => {
     const { state, tokens, issue } = service('secret-one');
     const token = await issue();
     state.at = NOON + 7 * DAY_MS - 1;
@@ -33,7 +33,7 @@ describe('a guest token', () => {
     expect(await readCode(tokens.read(token))).toBe('SESSION_INVALID');
   });
 
-  test('is read under any listed secret, and signed with the first', async () => {
+  test('is accepted if any listed secret signed it, and is signed with the first secret', async () => {
     const { state, tokens, issue } = service('old');
     const before = await issue();
     state.secrets = ['new', 'old'];
@@ -50,13 +50,16 @@ describe('a guest token', () => {
       ['old', 'new'],
       ['new', 'old'],
     ],
-  ])('is accepted by instances with the secrets %j and %j, from either issuer', async (earlier, later) => {
-    const [one, other] = [service(...earlier), service(...later)];
-    expect(await one.tokens.read(await other.issue())).toEqual(ada);
-    expect(await other.tokens.read(await one.issue())).toEqual(ada);
-  });
+  ])(
+    'issued by an instance with the secrets %j is accepted by an instance with %j, and vice versa',
+    async (earlier, later) => {
+      const [one, other] = [service(...earlier), service(...later)];
+      expect(await one.tokens.read(await other.issue())).toEqual(ada);
+      expect(await other.tokens.read(await one.issue())).toEqual(ada);
+    },
+  );
 
-  test('is refused by an instance without its secret, so a rotation first lists the new secret second', async () => {
+  test('is refused by an instance that lacks its secret, so a rotation must first add the new secret in second place', async () => {
     const token = await service('new', 'old').issue();
     expect(await readCode(service('old').tokens.read(token))).toBe('SESSION_INVALID');
   });
@@ -98,7 +101,7 @@ describe('a guest token', () => {
       ['of another issuer', () => signed(claims, 'secret-one', 'payments')],
       ['without a guest_id', () => signed({ email: ada.email })],
       ['without an e-mail', () => signed({ guest_id: ada.guestId })],
-      ['with a guest_id that is no text', () => signed({ ...claims, guest_id: ['gst_1'] })],
+      ['with a guest_id that is not a string', () => signed({ ...claims, guest_id: ['gst_1'] })],
       [
         'not signed at all',
         () =>
@@ -108,17 +111,17 @@ describe('a guest token', () => {
             .encode(),
       ],
       ['empty', () => ''],
-      ['no token', () => 'gst_1'],
-      ['of dots', () => '..'],
+      ['a guest_id instead of a token', () => 'gst_1'],
+      ['only dots', () => '..'],
     ])('is refused: %s', async (_, forged) => {
       expect(await readCode(service('secret-one').tokens.read(await forged()))).toBe('SESSION_INVALID');
     });
 
-    test('is refused after a change of any single character', async () => {
+    test('is refused after a change of a single character', async () => {
       const { tokens, issue } = service('secret-one');
       const token = await issue();
       const signatureAt = token.lastIndexOf('.') + 1;
-      // The last character of a part may contain unused bits.
+      // Leaves out the last character, because a change of its unused bits would change nothing.
       const places = Array.from({ length: token.length - 1 }, (_, index) => index).filter((index) => index % 5 === 0);
       for (const place of [...places, signatureAt]) {
         const other = token[place] === 'A' ? 'B' : 'A';

@@ -23,7 +23,7 @@ const tableWith = async (role?: string) => {
 const decide = async (caller: Caller, record: Owned, role?: string): Promise<string> =>
   (await ownPayment(await tableWith(role), { caller, record, scope: SCOPE })).kind;
 
-describe('a person of the merchant who also pays', () => {
+describe('a merchant’s staff member who is also the payer', () => {
   test.each<[string, Owned]>([
     ['as a user', { userId: me }],
     ['as a guest with the e-mail of the session', { guestId: 'gst_1', guestEmail: 'me@example.com' }],
@@ -45,14 +45,17 @@ describe('a person of the merchant who also pays', () => {
     }
   });
 
-  test.each(ROLES)('is a payer of an organization as its %s, but with a key only as its owner', async (role) => {
-    const record = { userId: 'user_2', organizationId: ACME };
-    expect(await decide(session(admin), record, role)).toBe('own payment');
-    expect(await decide(asKey(me), record, role)).toBe(role === 'owner' ? 'own payment' : 'allowed');
-    expect(await decide(asKey('user_9'), record, role)).toBe('allowed');
-  });
+  test.each(ROLES)(
+    'counts as a payer of the organization’s payments in the role %s, but through a key only in the role owner',
+    async (role) => {
+      const record = { userId: 'user_2', organizationId: ACME };
+      expect(await decide(session(admin), record, role)).toBe('own payment');
+      expect(await decide(asKey(me), record, role)).toBe(role === 'owner' ? 'own payment' : 'allowed');
+      expect(await decide(asKey('user_9'), record, role)).toBe('allowed');
+    },
+  );
 
-  test('is recognized as the maker or rotator of a key, or as its holder by e-mail', async () => {
+  test('is recognized by a key that this person created or rotated, or by the e-mail of the key’s holder', async () => {
     expect(await decide(asKey(me), { userId: me })).toBe('own payment');
     expect(await decide(asKey('user_9', me), { userId: me })).toBe('own payment');
     expect(await decide(asKey('user_9', me), { organizationId: ACME }, 'owner')).toBe('own payment');
@@ -73,25 +76,28 @@ describe('a person of the merchant who also pays', () => {
   });
 });
 
-describe('the right to decide', () => {
+describe('the right to decide on a payment', () => {
   const OWN = { code: 'INSUFFICIENT_PERMISSIONS', details: { reason: 'own_payment' } };
 
   test.each([
     { of: 'a session', caller: session(admin), role: 'member', remains: false },
     { of: 'a key', caller: asKey(me), role: 'member', remains: true },
     { of: 'a key', caller: asKey(me), role: 'owner', remains: false },
-  ])('of $of is checked again in the write after the person became $role', async ({ caller, role, remains }) => {
-    const table = await tableWith();
-    const right = await requireOthersPayment(table, { caller, record: { organizationId: ACME }, scope: SCOPE });
-    expect((await table.transact(right.onlyIf)).ok).toBe(true);
-    await right.requireStill();
-    await table.put({ ...memberKey(ACME, me), role });
-    expect((await table.transact(right.onlyIf)).ok).toBe(remains);
-    if (remains) await right.requireStill();
-    else await expect(right.requireStill()).rejects.toMatchObject(OWN);
-  });
+  ])(
+    'of $of is checked again in the write after the person became $role (remains: $remains)',
+    async ({ caller, role, remains }) => {
+      const table = await tableWith();
+      const right = await requireOthersPayment(table, { caller, record: { organizationId: ACME }, scope: SCOPE });
+      expect((await table.transact(right.onlyIf)).ok).toBe(true);
+      await right.requireStill();
+      await table.put({ ...memberKey(ACME, me), role });
+      expect((await table.transact(right.onlyIf)).ok).toBe(remains);
+      if (remains) await right.requireStill();
+      else await expect(right.requireStill()).rejects.toMatchObject(OWN);
+    },
+  );
 
-  test('needs no write condition if a person pays', async () => {
+  test('needs no write condition if a person, not an organization, owns the payment', async () => {
     const right = await requireOthersPayment(await tableWith(), {
       caller: session(admin),
       record: { userId: 'user_2' },
@@ -100,7 +106,7 @@ describe('the right to decide', () => {
     expect(right.onlyIf).toEqual([]);
   });
 
-  test('is refused with the reason', async () => {
+  test('is refused with the reason own_payment for the caller’s own payment', async () => {
     const asked = { caller: session(admin), record: { userId: me }, scope: SCOPE } as const;
     await expect(requireOthersPayment(await tableWith(), asked)).rejects.toMatchObject(OWN);
   });

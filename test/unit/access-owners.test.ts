@@ -22,7 +22,7 @@ const ofOrg: Owned = { userId: 'user_2', organizationId: 'org_1' };
 const mineInOrg: Owned = { userId: 'user_1', organizationId: 'org_1' };
 
 describe('an access decision', () => {
-  test('lets a platform admin see another’s record without the payer-only fields', () => {
+  test('lets a platform admin see another owner’s record without the payer-only fields', () => {
     const decision = decideAccess('read', { caller: admin, kind: owned, record: { userId: 'user_2' } });
     expect(decision).toEqual({ kind: 'granted', canWrite: false, asAdmin: true });
   });
@@ -64,7 +64,7 @@ describe('an access decision', () => {
     expect(decision).toEqual({ kind: 'granted', canWrite: false });
   });
 
-  test('names the field of a forbidden project', () => {
+  test('names the field project_id when it refuses a project', () => {
     const decision = decideAccess('canManagePayments', { caller: guest(), kind: project, record: ofOrg });
     expect(decision).toMatchObject({ kind: 'refused', error: { details: { path: 'project_id' } } });
   });
@@ -82,7 +82,7 @@ describe('an access decision', () => {
     },
   );
 
-  test('marks a platform admin’s access to an organization', () => {
+  test('marks the access of a platform admin who is not a member of the organization as admin access', () => {
     expect(
       decideScope('read', { caller: session(), standing: standing('member'), scopes: { merchant: 'payments:read' } }),
     ).toEqual({ kind: 'granted' });
@@ -110,11 +110,11 @@ describe('the owner of a record', () => {
     expect(ownerOfRecord({ guestId: 'gst_1' })).toEqual({ kind: 'guest', guestId: 'gst_1', email: 'gst_1' });
   });
 
-  test('is read from the four owner fields', () => {
+  test('is described by the four owner fields of the record, and by no other field', () => {
     expect(ownerIdsOf({ ...all, ...{ status: 'created' } })).toEqual(all);
   });
 
-  test('follows the same rule for a method, and a guest needs both an id and an e-mail', () => {
+  test('follows the same rule for a payment method, but a guest needs both an id and an e-mail', () => {
     expect(methodOwner(all)).toEqual({ organizationId: 'org_1' });
     expect(methodOwner(personal)).toEqual({ userId: 'user_1' });
     expect(methodOwner(ofGuest)).toEqual(ofGuest);
@@ -147,14 +147,17 @@ describe('a record that a request names', () => {
     },
   );
 
-  test.each([undefined, 'org_2'])('is refused for another owner if an organization owns it: %s', (wanted) => {
-    for (const require of [requireSameOwner, requirePayersCustomer]) {
-      expect(refusalOf(() => require({ organizationId: 'org_1' }, wanted))).toMatchObject({
-        code: 'ORGANIZATION_ACCESS_DENIED',
-        message: 'The customer or address belongs to another organization',
-      });
-    }
-  });
+  test.each([undefined, 'org_2'])(
+    'is refused if an organization owns the record and the request is for another owner: %s',
+    (wanted) => {
+      for (const require of [requireSameOwner, requirePayersCustomer]) {
+        expect(refusalOf(() => require({ organizationId: 'org_1' }, wanted))).toMatchObject({
+          code: 'ORGANIZATION_ACCESS_DENIED',
+          message: 'The customer or address belongs to another organization',
+        });
+      }
+    },
+  );
 
   test('must belong to the organization if it is the customer of an organization’s payment', () => {
     expect(() => requirePayersCustomer({ organizationId: 'org_1' }, 'org_1')).not.toThrow();
@@ -165,7 +168,7 @@ describe('a record that a request names', () => {
     });
   });
 
-  test('is refused with advice if it is a method not chargeable by the caller', () => {
+  test('is refused with advice if it is a payment method that the caller may not charge', () => {
     expect(refusalOf(() => requireMayCharge([], { userId: 'user_1' })).message).toBe(
       'The payment method belongs to another owner; use a payment method of the payer',
     );

@@ -31,8 +31,8 @@ describe('the scopes of a caller', () => {
   });
 });
 
-describe('the scopes of a role', () => {
-  test.each(STAFF_ROLES)('of %s include neither a payer’s scope nor the scope for erasures', (role) => {
+describe('the scopes of the role', () => {
+  test.each(STAFF_ROLES)('%s include neither a payer’s scope nor the scope for erasures', (role) => {
     const scopes = scopesOfRole(role);
     for (const denied of ['payments:write', 'methods:write', 'subscriptions:write', 'organizations:write'] as const) {
       expect(scopes).not.toContain(denied);
@@ -41,7 +41,7 @@ describe('the scopes of a role', () => {
   });
 });
 
-describe('the scopes of a route', () => {
+describe('the scopes of the routes', () => {
   const scoped = endpoints.filter(({ id }) => scopesOfRoute(id));
 
   test('exist for every route that requires a session, except GET /me and key management', () => {
@@ -53,18 +53,18 @@ describe('the scopes of a route', () => {
     expect(asking).toHaveLength(7);
   });
 
-  test('use every scope', () => {
+  test('include every scope', () => {
     const used = new Set(scoped.flatMap(({ id }) => Object.values(scopesOfRoute(id) ?? {})));
     expect(SCOPES.filter((scope) => !used.has(scope))).toEqual([]);
   });
 
-  test('give the merchant no route that creates a payer’s record', () => {
+  test('give the merchant no access to a route that creates a payer’s record', () => {
     const creates = scoped.filter(({ auth }) => auth === 'session-or-guest');
     expect(creates.length).toBeGreaterThan(5);
     expect(creates.filter(({ id }) => scopesOfRoute(id)?.merchant !== undefined)).toEqual([]);
   });
 
-  test('name only existing lists of all owners', () => {
+  test('name only existing routes as the lists of all owners’ records', () => {
     const lists = scoped.flatMap(({ id }) => scopesOfRoute(id)?.ownersList?.ofAll ?? []);
     const known = endpoints.map(({ method, path }) => `${method} ${path}`);
     expect(lists.length).toBeGreaterThan(5);

@@ -106,12 +106,12 @@ describe('the status of a key', () => {
 });
 
 describe('a stored key', () => {
-  test('is read back without removed scopes', () => {
+  test('is read back without the scopes that no longer exist', () => {
     const item = { ...recordItem(serviceKeyShape, key()), scopes: ['payments:read', 'payments:everything'] };
     expect(serviceKeyOf(item)).toEqual(key());
   });
 
-  test('expires 400 days after its revocation', () => {
+  test('is deleted 400 days after its revocation', () => {
     expect(recordItem(serviceKeyShape, key())).not.toHaveProperty('ttl');
     expect(recordItem(serviceKeyShape, key({ revokedAt: iso(NOON) }))).toMatchObject({
       ttl: (NOON + 400 * DAY_MS) / 1_000,
@@ -147,7 +147,7 @@ describe('serviceKeys', () => {
     expect(await ask()).toEqual({ id: ID, scopes: ['payments:read'], holders: ['user_1'] });
   });
 
-  test('reads each known or unknown key once in five seconds', async () => {
+  test('reads each known or unknown key at most once in five seconds', async () => {
     const { ask, calls, clock, table } = await open(key());
     const unknown = secretOf('key_00000000000000000000000b', LAST);
     for (const secret of [secretOf(ID, LAST), secretOf(ID, last('b')), unknown, unknown]) await ask(secret);
@@ -160,7 +160,7 @@ describe('serviceKeys', () => {
     expect(calls.reads).toBe(3);
   });
 
-  test('finds a key created after a failed lookup', async () => {
+  test('finds a key that was created after a failed lookup, and later its changed scopes', async () => {
     const { ask, clock, table } = await open();
     expect(await ask()).toBeUndefined();
     await table.put(recordItem(serviceKeyShape, key()));
@@ -171,7 +171,7 @@ describe('serviceKeys', () => {
     expect(await ask()).toEqual({ id: ID, scopes: [], holders: ['user_1'] });
   });
 
-  test('records the use of an accepted key once an hour, and of a refused key never', async () => {
+  test('records the use of an accepted key at most once an hour, and never the use of a refused key', async () => {
     const { ask, calls, clock, table } = await open(key());
     await ask(secretOf(ID, last('b')));
     expect(calls.notes).toBe(0);

@@ -21,7 +21,7 @@ const OWNERS: Readonly<Record<string, Owned>> = {
   'guest 2': { guestId: 'gst_2', guestEmail: 'ada@example.com' },
   'no owner': {},
 };
-/** An organization's payment also names the user who made it. */
+/** The owners of the payment. An organization's payment may also name the user who made it. */
 const PAYERS: Readonly<Record<string, Owned>> = {
   ...OWNERS,
   'organization 1, by user 2': { organizationId: 'org_1', userId: 'user_2' },

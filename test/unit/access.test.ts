@@ -57,7 +57,7 @@ interface Asked {
   readonly scopes?: RouteScopes;
 }
 
-/** The decision as one word: the access, the refusal's code, or the organization with the required standing. */
+/** The decision as text: the access, the refusal's code, or `ask` and the organization whose standing is needed. */
 const verdict = (caller: Caller, action: Action, { rule, ...asked }: Asked) => {
   const found = decideAccess(action, { caller, kind: kind(rule), ...asked });
   switch (found.kind) {
@@ -113,7 +113,7 @@ describe('an organization’s record', () => {
   });
 
   test.each(ROLES.flatMap((role) => permissions.map((permission) => [role, permission] as const)))(
-    'gives its %s the permission %s by the role table, for any creator of the record',
+    'gives its %s the permission %s as the role table says, regardless of who created the record',
     (role, permission) => {
       const expected = MAY[permission].includes(role) ? 'change' : 'INSUFFICIENT_PERMISSIONS';
       expect(verdict(me, permission, { record: ofOrg, standing: standing(role) })).toBe(expected);
@@ -121,7 +121,7 @@ describe('an organization’s record', () => {
     },
   );
 
-  test.each(ROLES)('allows an owner-only action to its owner only: %s', (role) => {
+  test.each(ROLES)('allows an owner-only action only in the role owner: %s', (role) => {
     const expected = role === 'owner' ? 'change' : 'INSUFFICIENT_PERMISSIONS';
     expect(verdict(me, 'owner only', { record: ofOrg, standing: standing(role), rule: 'organization' })).toBe(expected);
   });
@@ -173,12 +173,12 @@ describe('a guest’s record', () => {
   });
 
   test.each([
-    ['another guest_id of the same e-mail', guest({ guestId: 'gst_2' })],
-    ['another e-mail under the same guest_id', guest({ email: 'eve@example.com' })],
-    ['who only names the e-mail', guest({ byToken: false })],
-    ['who proves another guest_id', guest({ byToken: false, proven: ['gst_2'] })],
+    ['a guest with the same e-mail and another guest_id', guest({ guestId: 'gst_2' })],
+    ['a guest with the same guest_id and another e-mail', guest({ email: 'eve@example.com' })],
+    ['a guest who only names the e-mail', guest({ byToken: false })],
+    ['a guest who proves another guest_id', guest({ byToken: false, proven: ['gst_2'] })],
     [
-      'who proves the guest_id with another e-mail',
+      'a guest who proves the guest_id with another e-mail',
       guest({ byToken: false, email: 'eve@example.com', proven: ['gst_1'] }),
     ],
     ['a user', me],
@@ -234,7 +234,7 @@ describe('a platform admin', () => {
     ['a user', me],
     ['a guest', guest()],
     ['an anonymous caller', { kind: 'anonymous' } as const],
-  ])('may perform the actions opened to admins, unlike %s', (_, caller) => {
+  ])('may perform the actions opened to admins on another owner’s record, unlike %s', (_, caller) => {
     expect(verdict(caller, 'canManagePayments', { record: theirs, scopes: OPEN_TO_MERCHANT })).toBe(
       'RESOURCE_NOT_FOUND',
     );
@@ -364,7 +364,7 @@ describe('a standing in an organization', () => {
     expect(standingOf('org_1', { deletedAt: '2026-03-10' }, { role: 'owner' })).toMatchObject({ exists: false });
   });
 
-  test('becomes a condition of the write if an organization owns the record, but not if a person does', () => {
+  test('needs a write condition that the organization exists, but only if an organization owns the record', () => {
     expect(organizationCheck({ organizationId: 'org_1' })).toEqual([
       { check: organizationKey('org_1'), if: [{ exists: true }, { lacks: 'deletedAt' }] },
     ]);

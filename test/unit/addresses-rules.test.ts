@@ -15,15 +15,11 @@ const CASES: readonly (readonly [what: string, facts: AddressFacts, missing: rea
   ['a full address without postal code', { ...FULL, postalCode: undefined }, ['postal_code']],
   ['a full address without postal code where none is needed', { ...FULL, country: 'HK', postalCode: undefined }, []],
   ['a full address in Ireland, where a postal code is optional', { ...FULL, country: 'IE', postalCode: undefined }, []],
-  ['a full address of nothing', { ...PARTIAL, isPartial: false }, ['line1', 'city', 'postal_code']],
-  [
-    'a full address of nothing, not even a country',
-    { country: undefined, isPartial: false, isBusiness: false },
-    ['line1', 'city'],
-  ],
+  ['a full address with only a country', { ...PARTIAL, isPartial: false }, ['line1', 'city', 'postal_code']],
+  ['a full address without any field', { country: undefined, isPartial: false, isBusiness: false }, ['line1', 'city']],
   ['a business with its name alone', BUSINESS, []],
   ['a business without its name', { ...BUSINESS, businessName: undefined }, ['business_name']],
-  ['a business with all but its name', { ...FULL, isBusiness: true }, ['business_name']],
+  ['a business with a full address but without its name', { ...FULL, isBusiness: true }, ['business_name']],
   ['a partial business', { ...BUSINESS, isPartial: true }, []],
   ['a partial business without its name', { ...PARTIAL, isBusiness: true }, ['business_name']],
 ];

@@ -9,7 +9,7 @@ import { NOON } from '../builders/payment.ts';
 const SLOT = 'provider_a';
 const RATE: CallLimit = { callsPerSecond: 100, burst: 50 };
 
-/** A clock that moves only during sleeps, and wakes sleepers in order. */
+/** A clock that moves only by `pass` and to the ends of sleeps. It wakes sleepers in order. */
 const simulatedTime = () => {
   let at = NOON;
   const sleepers: { readonly until: number; readonly wake: () => void }[] = [];
@@ -78,7 +78,7 @@ const work = async (
 };
 
 describe('the rate limit of provider calls in due work', () => {
-  test('is never exceeded, for any number and speed of instances', async () => {
+  test('is exceeded by at most one block and one call per instance, for any number and speed of instances', async () => {
     const limits = fc.record({
       callsPerSecond: fc.integer({ min: 1, max: 200 }),
       burst: fc.integer({ min: 1, max: 200 }),
@@ -102,7 +102,7 @@ describe('the rate limit of provider calls in due work', () => {
     );
   });
 
-  test('is reached by sixty instances, with one write per twenty calls', async () => {
+  test('is reached by sixty instances, with more than fifteen calls per write', async () => {
     const { calls, writes } = await work(RATE, { instances: 60, workMs: SECOND_MS, forMs: 10 * MINUTE_MS });
     const perSecond = calls.filter((at) => at >= NOON + MINUTE_MS).length / (9 * 60);
     expect(perSecond).toBeGreaterThan(97);
@@ -134,7 +134,7 @@ describe('the rate limit of provider calls in due work', () => {
     expect(slept).toEqual([100]);
   });
 
-  test('refuses a wait over 10 s without a reservation, and says when to retry', async () => {
+  test('reserves nothing if the wait would exceed 10 s, and returns the time until a retry', async () => {
     const { open, pass, slept } = single({ callsPerSecond: 1, burst: 1 });
     const one = open();
     await one.admit(SLOT);
@@ -150,7 +150,7 @@ describe('the rate limit of provider calls in due work', () => {
     expect(slept.every((ms) => ms <= 10 * SECOND_MS)).toBe(true);
   });
 
-  test('reserves the next block when its block is used up or a minute old', async () => {
+  test('reserves another block only when the instance’s block is used up or a minute old', async () => {
     const { open, pass, writes } = single(RATE);
     const rate = open();
     await rate.admit(SLOT);

@@ -112,13 +112,13 @@ describe('a claimed call', () => {
       ['send'],
     ],
     [
-      'ends if its object is over',
+      'ends if its object has ended, so that the call can never be carried out',
       { sent: done('closed') },
       { record: EMPTY, refusal: OVER },
       ['send', 'apply response'],
     ],
     [
-      'ends refused once a read shows that nothing happened',
+      'ends with the refusal once a read shows that the provider did nothing',
       { sent: REFUSED, read: done('unknown here') },
       { record: EMPTY, refusal: REFUSED },
       ['send', 'read', 'apply refusal'],
@@ -142,13 +142,13 @@ describe('a claimed call', () => {
       ['send', 'read', 'apply refusal'],
     ],
     [
-      'reads the provider after a decline, too',
+      'reads the provider after a decline, as after a refusal',
       { sent: DECLINED, read: done('unknown here') },
       { record: EMPTY, refusal: DECLINED },
       ['send', 'read', 'apply refusal'],
     ],
     [
-      'ends with a decline without a read if its kind says so',
+      'ends with a decline, without a read, if its kind allows that',
       { sent: DECLINED, declineEnds: true },
       { record: EMPTY, refusal: DECLINED },
       ['send'],
@@ -168,7 +168,7 @@ describe('a look at a claimed call', () => {
   const LATE = RESEND_WITHIN_MS + 1;
 
   test.each<[string, World, string, readonly string[]]>([
-    ['applies what it reads', { read: done('loaded') }, 'loaded', ['read', 'apply look']],
+    ['applies the report that it reads', { read: done('loaded') }, 'loaded', ['read', 'apply look']],
     ['sends nothing while the provider cannot be read', { read: UNKNOWN, afterMs: LATE }, 'provider unclear', ['read']],
     [
       'waits while the provider decides',
@@ -177,7 +177,7 @@ describe('a look at a claimed call', () => {
       ['read', 'apply look'],
     ],
     [
-      'sends a call again that never arrived',
+      'resends a call that never arrived',
       { read: done('unknown here'), sent: done('loaded'), afterMs: EARLY },
       'loaded',
       ['read', 'apply look', 'send', 'apply response'],
@@ -195,18 +195,23 @@ describe('a look at a claimed call', () => {
       ['read', 'apply look', 'send'],
     ],
     [
-      'ends a call that never arrived within the time of resends',
+      'ends a call that never arrived once the time for resends is over',
       { read: done('unknown here'), sent: done('loaded'), afterMs: LATE },
       'empty',
       ['read', 'apply look'],
     ],
     [
-      'ends a call that may not be sent any more',
+      'ends a call that never arrived and may not be sent any more',
       { read: done('unknown here'), sent: done('loaded'), afterMs: EARLY, mayNotSend: true },
       'empty',
       ['read', 'apply look'],
     ],
-    ['ends a call whose object is over', { read: done('closed') }, 'empty', ['read', 'apply look']],
+    [
+      'ends a call whose object has ended, so that the call can never be carried out',
+      { read: done('closed') },
+      'empty',
+      ['read', 'apply look'],
+    ],
   ])('%s', async (_, world, result, steps) => {
     const { lookUp, ...seen } = play(world);
     expect((await lookUp()).text).toBe(result);
@@ -219,8 +224,8 @@ describe('a look at a claimed call', () => {
 
   test.each<[string, World, CallResult<Card>, readonly string[]]>([
     ['sends the call before any read', { sent: done('loaded') }, { record: LOADED }, ['send', 'apply response']],
-    ['stays claimed if it cannot be sent', { sent: NOT_DONE }, unclear('response', NOT_DONE), ['send']],
-    ['stays claimed after a lost response', { sent: UNKNOWN }, unclear('response', UNKNOWN), ['send']],
+    ['keeps the claim if the call cannot be sent', { sent: NOT_DONE }, unclear('response', NOT_DONE), ['send']],
+    ['keeps the claim after a lost response', { sent: UNKNOWN }, unclear('response', UNKNOWN), ['send']],
     [
       'reads the provider after a refusal',
       { sent: REFUSED, read: done('unknown here') },
@@ -228,12 +233,12 @@ describe('a look at a claimed call', () => {
       ['send', 'read', 'apply refusal'],
     ],
     [
-      'keeps the reason of a refusal whose object is over',
+      'keeps the provider’s refusal as the reason if a read shows that the object has ended',
       { sent: REFUSED, read: done('ended') },
       { record: EMPTY, refusal: REFUSED },
       ['send', 'read', 'apply refusal'],
     ],
-  ])('with the resend first %s', async (_, world, result, steps) => {
+  ])('that begins with a resend %s', async (_, world, result, steps) => {
     const { resend, ...seen } = play(world);
     const { text: _text, ...made } = await resend();
     expect(made).toEqual(result);
@@ -248,7 +253,7 @@ describe('a look at a claimed call', () => {
   test.each([
     ['whose outcome is unknown', UNKNOWN, 30 * MINUTE_MS],
     ['on which the provider has not decided', done('busy'), 7 * DAY_MS],
-  ] as const)('warns of a call %s, from its limit on', async (_, read, limit) => {
+  ] as const)('warns of a call %s once the call reaches its time limit', async (_, read, limit) => {
     for (const [afterMs, warnings] of [
       [limit - 1, 0],
       [limit, 1],
@@ -259,7 +264,7 @@ describe('a look at a claimed call', () => {
     }
   });
 
-  test('comes after 1, 5 and 30 minutes, 2, 12 and 24 hours, then daily, and skips past times', () => {
+  test('comes after 1, 5 and 30 minutes, 2, 12 and 24 hours, then daily, and never at a time that has passed', () => {
     expect(LOOKS_AFTER_MS).toEqual([1, 5, 30, 120, 720, 1_440].map((minutes) => minutes * MINUTE_MS));
     expect(nextLook(NOON, 5, NOON)).toEqual({ at: NOON + 2 * DAY_MS, step: 6 });
     expect(nextLook(NOON, 0, NOON + 6 * MINUTE_MS)).toEqual({ at: NOON + 30 * MINUTE_MS, step: 2 });
@@ -287,7 +292,12 @@ describe('a claimed creation', () => {
     ['is published', done('loaded'), 'published', 'published'],
     ['is removed after a decline', DECLINED, 'removed', 'removed'],
     ['is removed after a refusal', REFUSED, 'removed', 'removed'],
-    ['is removed if only its first call did not happen', NOT_DONE, 'removed', 'kept'],
+    [
+      'is removed if its first call did not happen, but kept if a later call did not happen',
+      NOT_DONE,
+      'removed',
+      'kept',
+    ],
     ['is kept after a lost response', UNKNOWN, 'kept', 'kept'],
   ])('%s', async (_, outcome, first, later) => {
     const given = outcome.kind === 'done' ? outcome.value : outcome;

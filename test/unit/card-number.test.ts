@@ -50,7 +50,7 @@ describe('a card number', () => {
     expect(AROUND.filter(([before, after]) => !holdsCardNumber(`${before}${written}${after}`))).toEqual([]);
   });
 
-  test.each(SPELLINGS)('written %j is redacted, also in names', (written) => {
+  test.each(SPELLINGS)('written %j is redacted, also in the names of fields', (written) => {
     for (const [before, after] of AROUND) {
       expect(String(redact(`${before}${written}${after}`))).not.toContain(written);
       expect(JSON.stringify(redact({ [written]: [written] }))).not.toContain(JSON.stringify(written).slice(1, -1));
@@ -73,7 +73,7 @@ describe('a card number', () => {
     ['38520000023237', 'Diners 38'],
     ['6200000000000005', 'UnionPay 16'],
     ['6205500000000000004', 'UnionPay 19'],
-  ])('is detected by the prefix and length of %s (%s)', (number) => {
+  ])('with a known prefix and length is found only if its check digit is right: %s (%s)', (number) => {
     const valid = cardNumber(number.slice(0, -1));
     expect(holdsCardNumber(valid)).toBe(true);
     const wrong = (Number(valid.at(-1)) + 1) % 10;
@@ -84,18 +84,18 @@ describe('a card number', () => {
     ['a barcode of 13 digits', '4006381333931'],
     ['a Visa number of 13 digits, which is no longer issued', '4222222222222'],
     ['a number of no brand', cardNumber('900000000000000')],
-    ['a range below 2221', cardNumber('222000000000000')],
-    ['a range above 2720', cardNumber('272100000000000')],
-    ['a range below 3528', cardNumber('352700000000000')],
+    ['a number just below the range from 2221 to 2720', cardNumber('222000000000000')],
+    ['a number just above the range from 2221 to 2720', cardNumber('272100000000000')],
+    ['a number just below the range from 3528', cardNumber('352700000000000')],
     ['more digits than its brand has', cardNumber('4242424242424242')],
     ['a reference with a letter in front', 'R4242424242424242'],
     ['a reference with a letter of any script in front', 'Ä4242 4242 4242 4242'],
-    ['digits among other signs', '4242/4242/4242/4242'],
+    ['digits separated by slashes', '4242/4242/4242/4242'],
     ['a time', '2026-11-01T12:00:00.000Z'],
     ['an id', 'pay_4f242c4242d4242a4242e4242'],
-    ['an id that holds one', 'pay_4242424242424242abcdef01'],
+    ['an id that contains a card number', 'pay_4242424242424242abcdef01'],
     ['a text that names such ids', 'see pmt_ab4242424242424242cdef01, ref_a4242424242424242b012345.'],
-    ['an id that is a card number but for its prefix', `cust_${'4242424242424242'}00000000`],
+    ['an id with a card number directly after its prefix', `cust_${'4242424242424242'}00000000`],
     ['a telephone number', '+49 30 901820 4242'],
     ['an IBAN', 'DE89 3704 0044 0532 0130 00'],
   ])('is not found in %s', (_, text) => {
@@ -169,7 +169,7 @@ describe('a request with digits', () => {
     expect(() => refuse({ description: `R${NUMBER}`, metadata: { order: 'R4242424242424242' } })).not.toThrow();
   });
 
-  test('accepts fractions such as coordinates and rates, but no card number before a fraction', () => {
+  test('may contain fractions such as coordinates and rates, but no card number before the decimal point', () => {
     const measured = {
       lat: 53.55734147024974,
       rates: [0.4820107200898669, -45.56373499877466],
@@ -179,16 +179,16 @@ describe('a request with digits', () => {
     expect(pathsOf({ metadata: { a: 4242424242424242.5 } })).toEqual(['metadata.a']);
   });
 
-  test('accepts amounts and raw card fields, which have their own rules', () => {
+  test('may contain a card number as an amount or in a raw card field, because those have their own rules', () => {
     expect(() => refuse({ total_cents: 4242424242424242, card_number: NUMBER })).not.toThrow();
   });
 
-  test('accepts card numbers in texts if the operator allows them, but never in a token field', () => {
+  test('may contain card numbers in texts if the operator allows them, but never in a token field', () => {
     expect(() => refuse({ description: NUMBER, metadata: { a: NUMBER } }, true)).not.toThrow();
     expect(pathsOf({ description: NUMBER, token: NUMBER }, true)).toEqual(['token']);
   });
 
-  test('has a token field for each field of the catalogue with a token or a method id', () => {
+  test('has a token field for each field of the catalogue that takes a token or a payment method’s id', () => {
     const fields = endpoints.flatMap(({ id, body }) =>
       body instanceof z.ZodObject
         ? Object.keys(body.shape)

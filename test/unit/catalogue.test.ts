@@ -13,7 +13,7 @@ import type { Endpoint } from '../../shared/http/endpoint.ts';
 import { apiEvent } from '../builders/api-event.ts';
 
 const FUNCTIONS = new URL('../../functions/', import.meta.url);
-/** Files with declarations, and files about all declarations. They are no entries. */
+/** Files that declare endpoints or triggers, or that use all declarations. They are not entries. */
 const NO_ENTRIES =
   /(^|\/)([a-z-]*endpoints|triggers)\.ts$|^api\/(catalogue|default|document|example-requests|examples)\.ts$|^(console|pay-page)\/(bundle\.ts$|web\/)/;
 
@@ -71,7 +71,7 @@ describe('the catalogue', () => {
     expect(readers.toSorted()).toEqual(['api/default.ts', 'api/document.ts']);
   });
 
-  test('has entries of ten to thirty lines, without rules', () => {
+  test('has entries of at most thirty lines', () => {
     const long = entries.filter((name) => readFileSync(new URL(name, FUNCTIONS), 'utf8').split('\n').length > 31);
     expect(long).toEqual([]);
   });
@@ -120,7 +120,7 @@ describe('the access of platform admins', () => {
     expect(idsOf(({ access, method }) => (access.action === 'read') !== (method === 'GET'))).toEqual([]);
   });
 
-  test('includes actions on another’s record only for sync, cancel and a free price', () => {
+  test('includes actions on another owner’s record only to sync, to cancel and to change a subscription', () => {
     const acts = idsOf(
       ({ id, access }) => !['read', 'merchant'].includes(access.action) && scopesOfRoute(id)?.merchant !== undefined,
     );
@@ -130,7 +130,7 @@ describe('the access of platform admins', () => {
     ]);
   });
 
-  test('is authenticated on every route for platform admins', () => {
+  test('has the auth platform-admin on every route with the action merchant', () => {
     expect(idsOf(({ access, auth }) => access.action === 'merchant' && auth !== 'platform-admin')).toEqual([]);
   });
 });
@@ -160,7 +160,7 @@ describe('the routes of the catalogue', () => {
   );
 });
 
-/** POST routes without a further effect on repetition. */
+/** POST routes whose repetition has no further effect, with the reason. */
 const NATURAL_POSTS = {
   'admin.clear-cache': 'a cache that is cleared again is clear',
   'admin.import': 'a record that has the provider’s id is known',
@@ -181,7 +181,7 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
     expect(spec.summary).toMatch(/^[A-Z][^\n.]{5,80}$/);
   });
 
-  test('accepts a guest token exactly if guests may see its record as an include', () => {
+  test('accepts a guest token in a GET exactly if guests may see its record as an included record', () => {
     if (spec.method !== 'GET' || !spec.access?.record) return;
     expect(spec.auth === 'session-or-token').toBe(spec.access.record.guestsRead === true);
   });
@@ -194,14 +194,14 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
       expect(spec.auth === 'provider-signature' || Object.hasOwn(NATURAL_POSTS, spec.id)).toBe(true);
     } else {
       expect(writes).toBe(true);
-      // The status 202 means that the record is a job continuing after the response.
+      // The status 202 means that the record is a job that continues after the response.
       if (spec.idempotent === 'create') expect([201, 202]).toContain(spec.status);
       if (spec.status === 200) expect(['stored', 'noted']).toContain(spec.idempotent);
     }
   });
 
-  test('reads with GET and writes with all other methods', () => {
-    // Rate windows are counted by the right table:count.
+  test('writes exactly if its method is not GET, apart from the listed exceptions', () => {
+    // The right table:count lets a function count rate windows.
     if (spec.limits.length > 0) expect(spec.uses).toContain('table:count');
     if (spec.method === 'GET') expect(writes).toBe(MENDING_READS.includes(spec.id));
     else expect(writes).toBe(!READING_POSTS.includes(spec.id));
@@ -221,7 +221,7 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
     );
   });
 
-  test('reads only the provider’s signature secret, and writes only events and counts, if a provider calls it', () => {
+  test('has only the rights to read the signature secret, to receive events and to count if a provider calls it', () => {
     if (spec.auth !== 'provider-signature') return;
     expect(spec.uses).toEqual(['table:receive', 'table:count', `signatures:${spec.path.split('/').at(-1)}`]);
   });
@@ -328,7 +328,7 @@ describe.each(triggers.map((trigger) => [trigger.id, trigger] as const))('%s', (
     expect(trigger.impact).toMatch(/^[A-Z][^\n]{10,160}\.$/);
   });
 
-  test('does not receive a message again during its processing', () => {
+  test('does not receive a message again while it processes the message', () => {
     if (trigger.kind !== 'queue') return;
     expect(trigger.visibilitySeconds).toBeGreaterThanOrEqual(trigger.timeoutSeconds);
     expect(trigger.maxReceives).toBeGreaterThan(1);
@@ -346,7 +346,7 @@ describe('the triggers of the catalogue', () => {
     expect(triggers.filter(({ kind }) => kind === 'stream').length).toBeLessThanOrEqual(2);
   });
 
-  test('each read a separate queue, under unique rule names', () => {
+  test('each read a separate queue, and their rules have unique names', () => {
     const queues = triggers.flatMap((trigger) => (trigger.kind === 'queue' ? [trigger.queue] : []));
     const rules = triggers.flatMap((trigger) =>
       trigger.kind === 'queue' ? trigger.rules.map(({ name }) => name) : [],
@@ -379,12 +379,12 @@ describe('the timeout of a provider call', () => {
     );
   });
 
-  test.each(callers)('leaves 5 s to $id', ({ timeoutSeconds }) => {
+  test.each(callers)('leaves at least 5 s to $id', ({ timeoutSeconds }) => {
     expect(timeoutSeconds).toBeGreaterThanOrEqual(LONGEST_MS / 1_000 + LEFT_SECONDS);
   });
 });
 
-describe('an unmatched path', () => {
+describe('an unmatched request', () => {
   const hosted = (env: Environment) => setHost({ env, now: Date.now });
   beforeEach(() => hosted({}));
 
@@ -417,7 +417,7 @@ describe('an unmatched path', () => {
   });
 
   test.each(endpoints.map(({ path }) => path.replaceAll(/\{[^}]+\}/g, 'a')))(
-    'allows no other method on %s',
+    'gets the status 405 and the allowed methods for another method on %s',
     async (path) => {
       const { status, allow = '', body } = await ask('TRACE', path);
       expect([status, body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
@@ -425,11 +425,11 @@ describe('an unmatched path', () => {
     },
   );
 
-  test('is not found if the gateway decoded the path into another path', async () => {
+  test('is not found if the decoded path has a route for the method, which the gateway did not match', async () => {
     expect(await ask('GET', '/payments/pay_1')).toMatchObject({ status: 404, allow: undefined });
   });
 
-  test('behaves the same under the configured prefix, and under no other', async () => {
+  test('gets the status 405 only under the configured prefix', async () => {
     hosted({ BASE_PATH: '/pay/v1/' });
     expect(await ask('DELETE', '/pay/v1/payments')).toMatchObject({ status: 405, allow: 'POST, GET' });
     for (const path of ['/payments', '/pay/v1', '/pay/v2/payments', '/pay/v1payments', '/pay/v1//payments']) {

@@ -15,7 +15,7 @@ describe('amounts in the console', () => {
     ['IDR', 999_999_999_999, 'IDR 9,999,999,999.99', '9999999999.99'],
     ['USD', Number.MAX_SAFE_INTEGER, 'USD 90,071,992,547,409.91', '90071992547409.91'],
     ['JPY', Number.MAX_SAFE_INTEGER, 'JPY 9,007,199,254,740,991', '9007199254740991'],
-  ])('are shown and read in %s with the digits of the minor unit', (...row) => {
+  ])('in %s are shown and read with the digits of the minor unit', (...row) => {
     const [currency, cents, shown, typed] = row;
     expect(money(cents, currency)).toBe(shown);
     expect(majorUnits(cents, currency)).toBe(typed);
@@ -28,7 +28,7 @@ describe('amounts in the console', () => {
     ['IQD', '5', 5_000],
     ['JPY', '5000', 5_000],
     ['BHD', '0.005', 5],
-  ])('are read in %s from %s as %i minor units', (currency, typed, cents) => {
+  ])('in %s are read from %s as %i minor units', (currency, typed, cents) => {
     expect(minorUnits(typed, currency)).toBe(cents);
   });
 
@@ -38,7 +38,7 @@ describe('amounts in the console', () => {
     ['JPY', '1.5'],
     ['USD', '90071992547409.92'],
     ['JPY', '9007199254740992'],
-  ])('are refused in %s beyond the minor unit’s digits or the safe integers: %s', (currency, typed) => {
+  ])('in %s are refused if they have too many decimals or exceed the safe integers: %s', (currency, typed) => {
     expect(minorUnits(typed, currency)).toBeUndefined();
   });
 
@@ -48,7 +48,7 @@ describe('amounts in the console', () => {
     ['IQD', 1_500_000, '1.5K'],
     ['JPY', 1_500, '1.5K'],
     ['BHD', 125, '0.125'],
-  ])('are shown in %s on an axis in major units', (currency, cents, shown) => {
+  ])('in %s are shown on an axis in major units', (currency, cents, shown) => {
     expect(wholeMoney(cents, currency)).toBe(shown);
   });
 });

@@ -9,7 +9,7 @@ import { NOON } from '../builders/payment.ts';
 const problemWith = (code: ErrorCode): Problem => new Problem('Refused', { status: ERRORS[code][0], code });
 const isUnknown = (code: ErrorCode, wasUnknown: boolean): boolean => isOutcomeUnknown(problemWith(code), wasUnknown);
 
-/** Whether a refund's outcome stays unknown after this response to the first and to the repeated request. */
+/** Whether a refund's outcome is unknown after this response to the first and to the repeated request. */
 const RESPONSES: readonly (readonly [ErrorCode, first: boolean, again: boolean])[] = [
   ['VALIDATION_ERROR', false, false],
   ['REFUND_EXCEEDS_PAYMENT', false, false],
@@ -32,7 +32,7 @@ const RESPONSES: readonly (readonly [ErrorCode, first: boolean, again: boolean])
 ];
 
 describe('the unknown outcome of a refund', () => {
-  test.each(RESPONSES)('follows the error %s on a first request: %s, on a repeated request: %s', (...row) => {
+  test.each(RESPONSES)('remains after the error %s on a first request: %s, on a repeated request: %s', (...row) => {
     const [code, first, again] = row;
     expect([isUnknown(code, false), isUnknown(code, true)]).toEqual([first, again]);
   });
@@ -41,7 +41,7 @@ describe('the unknown outcome of a refund', () => {
     expect(isOutcomeUnknown(new Problem('unreachable', { status: 0 }), wasUnknown)).toBe(true);
   });
 
-  test('is resolved by a provider’s refusal naming the failed refund', () => {
+  test('is resolved by a provider’s refusal that names the failed refund', () => {
     const refused = new Problem('The provider refused the refund', {
       status: 502,
       code: 'PROVIDER_ERROR',
@@ -58,7 +58,7 @@ describe('the unknown outcome of a refund', () => {
     expect(isRepeatable(sent, NOON + hours * HOUR_MS)).toBe(isAllowed);
   });
 
-  test('is resolved only by a refusal after the lookup of the idempotency key', () => {
+  test('is resolved only by errors that the service returns after it has looked up the idempotency key', () => {
     const decided = ERROR_CODES.filter((code) => !isUnknown(code, true));
     expect(decided).toEqual(['VALIDATION_ERROR', 'REFUND_EXCEEDS_PAYMENT', 'INVALID_STATE', 'PAYMENT_DISPUTED']);
   });

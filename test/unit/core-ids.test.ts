@@ -16,7 +16,7 @@ import {
 
 const kinds = Object.keys(ID_PREFIX) as readonly IdKind[];
 const kind = fc.constantFrom(...kinds);
-/** Bytes with a hex form beginning with a letter, so the id is not drawn again. */
+/** Bytes whose hexadecimal form begins with a letter, so that the id is not drawn again. */
 const bytes = fc.uint8Array({ minLength: 12, maxLength: 12 }).map((all) => all.with(0, (all[0] ?? 0) | 0xa0));
 const parts = fc.array(fc.string(), { minLength: 1, maxLength: 4 });
 
@@ -78,7 +78,7 @@ describe('an id', () => {
     expect(keyedId('a secret', 'payment', 'scope')).toBe('pay_93c0f911cc4f7745757daa16');
   });
 
-  test('is an unkeyed hash only for kinds without access by their ids', () => {
+  test('may be an unkeyed hash only for kinds whose ids give no access', () => {
     expect(kinds.filter(isPlainKind).toSorted()).toEqual(
       ['dispute', 'log', 'member', 'membership', 'message', 'order', 'refund'].toSorted(),
     );
@@ -104,7 +104,7 @@ describe('an id', () => {
 describe('a keyed id', () => {
   const secret = fc.string({ minLength: 1 });
 
-  test('is the same for the same secret, kind and parts, and differs for any others', () => {
+  test('is the same for the same secret, kind and parts, and differs for any other secret, kind or parts', () => {
     fc.assert(
       fc.property(fc.tuple(secret, kind, parts), fc.tuple(secret, kind, parts), (one, other) => {
         const idOf = ([key, of, list]: typeof one) => keyedId(key, of, ...list);

@@ -48,15 +48,23 @@ describe('prices', () => {
       { subtotal_cents: 1_000, tax_cents: 190, discount_cents: 90, total_cents: 1_100, amount_cents: 1_100 },
       [1_000, 190, 90, 1_100],
     ],
-    ['the discount can leave a total of one', { subtotal_cents: 1_000, discount_cents: 999 }, [1_000, 0, 999, 1]],
-    ['the total may be all tax', { subtotal_cents: 0, tax_cents: 100 }, [0, 100, 0, 100]],
+    [
+      'the discount can leave a total of one minor unit',
+      { subtotal_cents: 1_000, discount_cents: 999 },
+      [1_000, 0, 999, 1],
+    ],
+    ['the total may consist only of tax', { subtotal_cents: 0, tax_cents: 100 }, [0, 100, 0, 100]],
     ['the maximum total is accepted', { total_cents: MAX_CENTS }, [MAX_CENTS, 0, 0, MAX_CENTS]],
   ])('%s', (_, given, expected) => {
     expect(derivePrices(given)).toEqual(prices(expected));
   });
 
   test.each<[string, GivenPrices, string]>([
-    ['a total that differs', { subtotal_cents: 1_000, tax_cents: 190, total_cents: 1_000 }, 'PRICING_MISMATCH'],
+    [
+      'a total that differs from its parts',
+      { subtotal_cents: 1_000, tax_cents: 190, total_cents: 1_000 },
+      'PRICING_MISMATCH',
+    ],
     ['an amount that differs from the total', { total_cents: 1_000, amount_cents: 999 }, 'PRICING_MISMATCH'],
     ['an amount that differs from the parts', { subtotal_cents: 1_000, amount_cents: 999 }, 'PRICING_MISMATCH'],
     ['a tax greater than the total', { total_cents: 100, tax_cents: 200 }, 'PRICING_MISMATCH'],
@@ -207,7 +215,7 @@ describe('a currency code', () => {
     ['IDR', 2],
     ['CLF', 4],
     ['UYW', 4],
-  ])('gives %s %i digits', (code, digits) => {
+  ])('gives %s %i decimal digits', (code, digits) => {
     expect(currencyDigits(code)).toBe(digits);
   });
 });

@@ -56,7 +56,7 @@ describe('a CSV cell', () => {
   );
 
   test.each(['a=b', 'a-b; c', '1,5', 'x ; =', 'a@example.com', '2026-11-01', "o'neil"])(
-    'stays unchanged for %j',
+    'stays unchanged, apart from quotes, for %j',
     (text) => {
       expect(textOf(text).replaceAll('"', '')).toBe(text);
     },

@@ -1,3 +1,8 @@
+/**
+ * @module Stripe and Square may refuse contact details that their documents allow, such as an unassigned phone number.
+ * A creation then leaves out the refused details. An update reports a refused phone number or name, and removes a
+ * refused e-mail address.
+ */
 import { describe, expect, test } from 'vitest';
 import { runAs } from '../../shared/core/actor.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
@@ -15,7 +20,6 @@ import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 
-/** @module Both providers may refuse contact details that their documents allow, such as an unassigned phone number. */
 const { slots } = parseSettings({
   PROVIDER_A: 'stripe',
   PROVIDER_A_API_KEY: 'sk_test_x',
@@ -43,7 +47,7 @@ const SUBJECTS = {
 type Name = keyof typeof SUBJECTS;
 type Field = 'email' | 'phone' | 'name';
 
-/** The adapter of a provider that refuses every call with these fields. */
+/** The adapter of a provider that refuses every call with any of these fields. */
 const refusing = (subject: Name, fields: readonly Field[]) => {
   const { open, slot, refusal, done, names } = SUBJECTS[subject];
   const bodies: string[] = [];
@@ -111,7 +115,7 @@ describe.each(Object.keys(SUBJECTS) as Name[])('%s', (subject) => {
     expect(JSON.stringify(refused)).not.toMatch(/Stripe\w*Error|provider_id/);
   });
 
-  test('receives the other fields, and no e-mail, after it refused the e-mail', async () => {
+  test('receives the other fields and an empty e-mail after it refused the e-mail', async () => {
     const { provider, bodies } = refusing(subject, ['email']);
     const answer = await update(provider, { email: 'new@example.com', name: 'Grace' });
     expect(answer).toMatchObject({ data: { email: 'new@example.com', name: 'Grace' } });

@@ -72,7 +72,7 @@ test('an update keeps the other fields that a concurrent update changed', async 
   expect(there).toEqual({ name: 'Grace', phone: '+1555' });
 });
 
-test('an older report of the provider does not replace a newer one', async () => {
+test('an older report of the provider does not replace a newer report', async () => {
   const { load, store } = await openStage(async () => undefined);
   await store.commit(read, { ...read, knownAt: NOON / 1_000 + 50 });
   await expect(store.revise(read, { firstName: 'Ada' })).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });

@@ -35,7 +35,7 @@ describe('the events of a customer', () => {
     expect(typesOf(made, { ...made, knownAt: 7 })).toEqual([]);
   });
 
-  test('have an id derived from record, version and name', () => {
+  test('have an id that is derived from the record, the version and the event’s name', () => {
     const [once, again] = [customerEvents(undefined, customer()), customerEvents(undefined, customer())];
     expect(once).toEqual(again);
     const ids = [once, customerEvents(customer(), customer({ version: 2 }))].map(([event]) => event?.id);
@@ -60,7 +60,7 @@ describe('the events of a customer', () => {
       { userId: undefined, organizationId: 'org_1' },
       { is_guest: false, user: null, organization_id: 'org_1' },
     ],
-  ])('contain %j', (fields, data) => {
+  ])('show the owner and the project of a customer with the fields %j', (fields, data) => {
     const [event] = customerEvents(undefined, customer(fields));
     expect(event).toMatchObject({
       source: 'payments',

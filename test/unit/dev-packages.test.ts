@@ -11,7 +11,7 @@ const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
 
-/** Scripts needing only production dependencies or installing their own packages. */
+/** Scripts that need only production dependencies, or that install their own packages. */
 const WITHOUT: readonly string[] = ['postinstall', 'start', 'dev', 'client', 'openapi', 'docs', 'cdk', 'simulate'];
 
 describe('the packages for development', () => {
@@ -27,7 +27,7 @@ describe('the packages for development', () => {
     return [status, stdout + stderr];
   };
 
-  test('are checked by each dependent script', () => {
+  test('are checked by each script that needs them', () => {
     const guarded = Object.keys(scripts).filter((name) => scripts[name]?.includes('infra/dev-packages.cjs'));
     expect([...guarded, ...WITHOUT].toSorted()).toEqual(Object.keys(scripts).toSorted());
   });

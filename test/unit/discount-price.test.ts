@@ -9,7 +9,7 @@ const pricesOf = (subtotalCents: number, taxCents = 0, discountCents = 0): Price
 
 const MULTIPLIER = 48_271;
 const MODULUS = 2_147_483_647;
-/** Pseudo-random numbers from 0 to `below`, the same in every run. */
+/** Pseudo-random numbers from 0 up to, but not including, `below`. They are the same in every run. */
 const numbers = (seed: number) => {
   let state = seed;
   return (below: number): number => {
@@ -48,11 +48,14 @@ describe('cutPrice', () => {
     [pricesOf(999, 80), { percentBp: 1_500 }, [150, 68, 917]],
     [pricesOf(2_100), { percentBp: 1_000 }, [210, 0, 1_890]],
     [pricesOf(500), { amountCents: 700 }, [500, 0, 0]],
-  ])('follows the table of the decision (%j, %j)', (before, terms, [discountCents, taxCents, totalCents]) => {
-    expect(cutPrice(before, terms, { keepsTax: false }).prices).toEqual({
-      ...{ subtotalCents: before.subtotalCents, discountCents, taxCents, totalCents },
-    });
-  });
+  ])(
+    'gives the expected discount, tax and total for the price %j and the terms %j',
+    (before, terms, [discountCents, taxCents, totalCents]) => {
+      expect(cutPrice(before, terms, { keepsTax: false }).prices).toEqual({
+        ...{ subtotalCents: before.subtotalCents, discountCents, taxCents, totalCents },
+      });
+    },
+  );
 
   test('agrees with exact arithmetic for 1,000 prices, and the parts add up', () => {
     const next = numbers(63);

@@ -46,10 +46,10 @@ describe('a discount code', () => {
 
   test.each([
     ['inactive', { is_active: false }, 'unknown'],
-    ['of another product', { product_ids: ['prod_2'] }, 'wrong_product'],
-    ['of this product', { product_ids: ['prod_2', 'prod_1'] }, 'fits'],
-    ['of amounts in another currency', { percent_bp: null, amounts: { EUR: 100 } }, 'wrong_currency'],
-    ['of amounts in this currency', { percent_bp: null, amounts: { EUR: 100, USD: 100 } }, 'fits'],
+    ['for another product', { product_ids: ['prod_2'] }, 'wrong_product'],
+    ['for several products, including this product', { product_ids: ['prod_2', 'prod_1'] }, 'fits'],
+    ['with an amount only in another currency', { percent_bp: null, amounts: { EUR: 100 } }, 'wrong_currency'],
+    ['with an amount in this currency, too', { percent_bp: null, amounts: { EUR: 100, USD: 100 } }, 'fits'],
   ])('%s: %s', (...[, fields, expected]) => {
     expect(resultFor(fields)).toEqual(answerOf(expected));
   });

@@ -44,7 +44,7 @@ describe('the documentation', () => {
     expect(files.length).toBeGreaterThan(10);
   });
 
-  test('has a workflow that runs the commands of the README and of docs/commands.md', () => {
+  test('has workflows that run only commands from the README, docs/commands.md or docs/client.md', () => {
     const documented = `${readPage('README.md')}${readPage('docs/commands.md')}`;
     const commandsOf = (workflow: string): readonly string[] =>
       [...readPage(`.github/workflows/${workflow}.yml`).matchAll(/- run: (npm (?:run (?:-s )?)?[a-z:]+)/g)].map(
@@ -68,7 +68,7 @@ describe('the documentation', () => {
 const WRITTEN = ['README.md', ...globSync(['docs/**/*.md', '.github/*.md'], { cwd: ROOT })];
 const COMMANDS = readFileSync(join(ROOT, 'package.json'), 'utf8');
 const { dependencies, devDependencies } = JSON.parse(COMMANDS) as Record<string, Record<string, string>>;
-/** The packages that `npm ci` installs, plus `node`, a program of one package. */
+/** The packages that `npm ci` installs, plus `node`, which one of the packages provides. */
 const INSTALLED = [...Object.keys({ ...dependencies, ...devDependencies }), 'node'];
 
 /** The anchors of a page's headings, as GitHub creates them. */

@@ -26,7 +26,7 @@ const queues = openQueues(openSqs({ env: {} }), { 'run-due': 'https://sqs.exampl
 beforeEach(() => {
   eventBridge.reset();
   sqs.reset();
-  // A retry waits for a random time, which is zero here.
+  // A retry waits for a random time. Here the time is zero.
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 
@@ -39,7 +39,7 @@ const sent = (): readonly (readonly string[])[] =>
     .commandCalls(PutEventsCommand)
     .map(({ args }) => (args[0].input.Entries ?? []).map(({ Detail }) => JSON.parse(Detail ?? '{}').id));
 
-/** A bus that fails entries until the test permits them. */
+/** Makes the bus refuse the entries for which `left` returns true. */
 const leavesBehind = (left: (id: string, call: number) => boolean): void => {
   let call = 0;
   eventBridge.on(PutEventsCommand).callsFake(({ Entries }) => {
@@ -80,7 +80,7 @@ describe('the event bus', () => {
     expect(sent()).toEqual([['0', '1', '2', '3'], ['1', '2'], ['2']]);
   });
 
-  test('gives up on the refused entries after four attempts', async () => {
+  test('receives refused entries at most four times', async () => {
     leavesBehind((id) => id === '2');
     expect(await bus.publish(events(12))).toEqual([event('2')]);
     expect(sent().map(({ length }) => length)).toEqual([10, 2, 1, 1, 1]);
@@ -112,7 +112,7 @@ const change = (sequence: string, before: Payment | undefined, after: Payment): 
   };
 };
 
-/** A table that holds one address, and counts its reads. */
+/** A table that holds one address, and lists the keys of each read. */
 const addresses = (): { readonly asked: string[][]; readonly table: PublishDeps['table'] } => {
   const asked: string[][] = [];
   const fields = {
@@ -207,7 +207,7 @@ describe('the outbox', () => {
     ]);
   });
 
-  test('logs the decline of a payment that has no event', async () => {
+  test('logs the decline of a withheld payment, which has no event', async () => {
     leavesBehind(() => false);
     const declined = {
       ...payment({ id: 'pay_w' }),
@@ -238,7 +238,7 @@ describe('the outbox', () => {
     expect(sent()).toEqual([]);
   });
 
-  test('starts again if the bus cannot be reached', async () => {
+  test('returns to the first change if the bus cannot be reached', async () => {
     eventBridge.on(PutEventsCommand).rejects(new Error('no route'));
     const handler = streamConsumer('publish-changes', () => ({ bus, table: noTable, log }), publishChanges);
     expect(await handler({ Records: [failing('pay_a'), failing('pay_b')] })).toEqual({
@@ -248,7 +248,7 @@ describe('the outbox', () => {
 });
 
 describe('a queue', () => {
-  test('receives ten messages per call', async () => {
+  test('receives at most ten messages per call', async () => {
     sqs.on(SendMessageBatchCommand).resolves({});
     await queues.send(
       'run-due',
@@ -335,7 +335,7 @@ describe('a queue or stream consumer', () => {
     expect(JSON.stringify(lines)).not.toContain('CANARY');
   });
 
-  test('handles a batch together, so only unreadable messages return to the queue', async () => {
+  test('handles the readable messages of a batch together, and returns only unreadable messages unless the handler fails', async () => {
     const { log, lines } = logLines();
     const seen: unknown[] = [];
     let fails = false;
@@ -376,7 +376,7 @@ describe('a queue or stream consumer', () => {
     expect(lines).toEqual([]);
   });
 
-  test('stops a stream on request, or at the first record that fails', async () => {
+  test('stops a stream only at the record that its handler returns', async () => {
     const { log } = logLines();
     const Records = [change('1', undefined, payment()), change('2', undefined, payment())];
     const at = (found: string | undefined) =>

@@ -44,7 +44,7 @@ describe.each(Object.entries(readFloors()))('the floors of %s', (area, rows) => 
 });
 
 describe('the rooms of shared', () => {
-  test('number twenty-four, on eighteen floors', () => {
+  test('are twenty-four rooms on eighteen floors', () => {
     const rows = readFloors()['shared'] ?? [];
     expect([rows.length, rows.flat().length]).toEqual([18, 24]);
   });

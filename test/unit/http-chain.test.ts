@@ -42,7 +42,7 @@ const itemEndpoint = (fields: Partial<Endpoint<z.ZodType, z.ZodType, typeof body
     ...fields,
   }));
 
-/** The number of requests in a limit's window. */
+/** True if the item counts the requests in a rate limit's window. */
 const isWindow = ({ pk }: { readonly pk?: unknown }): boolean => String(pk).startsWith('RATE#');
 
 type Sent = Parameters<typeof apiEvent>[0];
@@ -60,7 +60,7 @@ beforeEach(() => {
   memory = memoryTable({ now: () => now() });
 });
 
-/** The caller of each credential. */
+/** Finds the caller of a session id or guest token. */
 const authenticate = async ({ sessionId, guestToken }: Credentials): Promise<Caller> => {
   if (sessionId === 'bad') throw new DomainError('SESSION_INVALID');
   if (sessionId !== undefined) return session({ userId: sessionId, isAdmin: sessionId === 'admin' });
@@ -116,12 +116,12 @@ describe('an HTTP response', () => {
     }
   });
 
-  test('repeats the requested version', async () => {
+  test('names the version that the request names', async () => {
     const headers = { 'x-session-id': 'user_1', 'x-api-version': '2027-01-31' };
     expect((await serve()({ headers })).headers['x-api-version']).toBe('2027-01-31');
   });
 
-  test('has the declared form, unless the caller requests the other form', async () => {
+  test('has the form that its endpoint declares, unless the caller requests the other form', async () => {
     const ask = serve();
     const asIs = { 'x-session-id': 'user_1' };
     expect((await ask()).body).toEqual({ made: 1 });
@@ -199,23 +199,18 @@ describe('a request', () => {
   });
 
   test.each<[string, Sent, number, string]>([
-    ['no JSON', { body: '{' }, 400, 'INVALID_JSON'],
+    ['invalid JSON', { body: '{' }, 400, 'INVALID_JSON'],
     [
-      'another type',
+      'another content type',
       { headers: { 'x-session-id': 'user_1', 'content-type': 'text/plain' } },
       415,
       'UNSUPPORTED_MEDIA_TYPE',
     ],
-    ['too much', { body: `"${'x'.repeat(256 * 1_024)}"` }, 413, 'PAYLOAD_TOO_LARGE'],
-    ['a session that is none', { headers: { 'x-session-id': 'bad' } }, 401, 'SESSION_INVALID'],
+    ['a body that is too large', { body: `"${'x'.repeat(256 * 1_024)}"` }, 413, 'PAYLOAD_TOO_LARGE'],
+    ['an invalid session', { headers: { 'x-session-id': 'bad' } }, 401, 'SESSION_INVALID'],
+    ['an invalid version', { headers: { 'x-session-id': 'user_1', 'x-api-version': 'v1' } }, 400, 'VALIDATION_ERROR'],
     [
-      'a version that is none',
-      { headers: { 'x-session-id': 'user_1', 'x-api-version': 'v1' } },
-      400,
-      'VALIDATION_ERROR',
-    ],
-    [
-      'a key that is none',
+      'a blank idempotency key',
       { headers: { 'x-session-id': 'user_1', 'idempotency-key': ' ' } },
       400,
       'IDEMPOTENCY_KEY_INVALID',
@@ -226,7 +221,7 @@ describe('a request', () => {
     expect([runs.length, memory.items().length]).toEqual([0, 0]);
   });
 
-  test('is refused over its limit with a retry delay', async () => {
+  test('is refused above its rate limit, with the delay until a retry', async () => {
     const limit = { name: 'items', max: 2, windowSeconds: 60, by: ({ http }: ApiRequest) => http.sourceNetwork };
     const ask = serve(itemEndpoint({ limits: [limit] }));
     const answers = [await ask(), await ask(), await ask()];
@@ -265,7 +260,7 @@ describe('the caller of a route', () => {
     ],
     ['public', [IN, IN, IN, IN, IN, IN]],
     ['provider-signature', [IN, IN, IN, IN, IN, IN]],
-  ])('%s', async (auth, expected) => {
+  ])('is let in or refused as the auth %s requires', async (auth, expected) => {
     const ask = serve(itemEndpoint({ auth, idempotent: 'natural' }));
     const found: unknown[] = [];
     for (const sent of [anonymous, byGuestData, byToken, byTokenInQuery, bySession, byAdmin]) {
@@ -294,7 +289,7 @@ describe('the caller of a route', () => {
     expect(runs[0]?.caller).toMatchObject({ guestId: 'guest_fresh', email: 'ada@example.com', byToken: false });
   });
 
-  test('keeps its guest_id only if the guest token has the same e-mail', async () => {
+  test('keeps the guest_id of a guest token only if the token and guest_data have the same e-mail', async () => {
     const ask = serve(itemEndpoint({ auth: 'session-or-guest' }));
     const named = (email: string) => ({ ...byToken, body: { amount: 1, guest_data: { email, name: 'Ada' } } });
     await ask(named('ADA@example.com'));
@@ -328,7 +323,7 @@ describe('a request with an Idempotency-Key', () => {
     expect((await ask({ ...keyed(), query: 'envelope=true' })).body).toEqual({ success: true, data: { made: 1 } });
   });
 
-  test('is refused with another body, and runs for another caller or path', async () => {
+  test('is refused if a repeat has another body, but runs for another caller or path', async () => {
     const ask = serve();
     await ask(keyed());
     expect(codeOf(await ask({ ...keyed(), body: { amount: 2 } }))).toBe('IDEMPOTENCY_KEY_REUSED');
@@ -395,7 +390,7 @@ describe('a request with an Idempotency-Key', () => {
     });
   });
 
-  test('cannot reach an endpoint that stores responses without an access check', () => {
+  test('cannot be served by an endpoint that would return stored responses without an access check', () => {
     const deps = (): WebDeps => {
       throw new Error('not needed');
     };
@@ -435,7 +430,7 @@ describe('a request with an Idempotency-Key', () => {
     ['capture', 2],
     ['confirm', 1],
     ['change', 1],
-  ] as const)('for a declined %s runs %i times in two requests', async (command, count) => {
+  ] as const)('whose %s is declined runs %i times in two requests', async (command, count) => {
     const ask = serve(itemEndpoint({ command }), async () => {
       throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: 'lost_card' } });
     });
@@ -459,7 +454,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(runs).toHaveLength(2);
   });
 
-  test('never claims that nothing happened if only the storing of its response fails', async () => {
+  test('gets a 500, which does not claim that nothing happened, if only the storing of its response fails', async () => {
     const { update } = memory.table;
     memory.table.update = async (key, ...rest) => {
       if (isWindow(key)) return update(key, ...rest);

@@ -87,14 +87,14 @@ describe('the reported fault of invalid JSON', () => {
   });
 });
 
-/** The position in the engine's message. Most words, strings and numbers have no position. */
+/** The position in the engine's message, or undefined for errors in strings and numbers or without a position. */
 const reportedPosition = (text: string): number | undefined => {
   try {
     JSON.parse(text);
     return undefined;
   } catch (error) {
     const message = error instanceof Error ? error.message : '';
-    // Both columns are equal only for a single line of one-unit characters.
+    // The position gives the column only in a single line of one-unit characters.
     if (/string|control|escape|number/i.test(message) || !/^[ -~]*$/.test(text)) return undefined;
     const [, position] = /at position (\d+)/.exec(message) ?? [];
     return position === undefined ? undefined : Number(position);

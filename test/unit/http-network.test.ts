@@ -60,24 +60,24 @@ const CLOUDFRONT = 'cloudfront-viewer-address';
 const SOCKET = '192.0.2.1';
 
 test.each<[string, { readonly edge?: TrustedEdge; readonly headers: Record<string, string> }, string]>([
-  ['without an edge, the connection', { headers: { [CLOUDFRONT]: '203.0.113.7:4711' } }, SOCKET],
+  ['from the connection without an edge', { headers: { [CLOUDFRONT]: '203.0.113.7:4711' } }, SOCKET],
   [
-    'without an edge, the connection, although a secret is sent',
+    'from the connection without an edge, although a secret is sent',
     { headers: { [CLOUDFRONT]: '203.0.113.7:4711', 'x-trusted-edge-secret': SECRET } },
     SOCKET,
   ],
   [
-    'without the secret, the connection',
+    'from the connection without the secret',
     { edge: edgeAt(CLOUDFRONT), headers: { [CLOUDFRONT]: '203.0.113.7:4711' } },
     SOCKET,
   ],
   [
-    'with another secret, the connection',
+    'from the connection with another secret',
     { edge: edgeAt(CLOUDFRONT), headers: { [CLOUDFRONT]: '203.0.113.7:4711', 'x-trusted-edge-secret': `${SECRET}!` } },
     SOCKET,
   ],
   [
-    'with the hash for the secret, the connection',
+    'from the connection with the hash in place of the secret',
     {
       edge: edgeAt(CLOUDFRONT),
       headers: { [CLOUDFRONT]: '203.0.113.7:4711', 'x-trusted-edge-secret': hashOf(SECRET) },
@@ -85,12 +85,12 @@ test.each<[string, { readonly edge?: TrustedEdge; readonly headers: Record<strin
     SOCKET,
   ],
   [
-    'with the secret, the address that CloudFront saw',
+    'from CloudFront’s header with the secret',
     { edge: edgeAt(CLOUDFRONT), headers: { [CLOUDFRONT]: '203.0.113.7:4711', 'x-trusted-edge-secret': SECRET } },
     '203.0.113.7',
   ],
   [
-    'with the secret, the IPv6 address that CloudFront saw',
+    'from CloudFront’s header with the secret, also if the address is an IPv6 address',
     {
       edge: edgeAt(CLOUDFRONT),
       headers: { [CLOUDFRONT]: '2001:db8:0:0:0:0:0:7:4711', 'x-trusted-edge-secret': SECRET },
@@ -98,12 +98,12 @@ test.each<[string, { readonly edge?: TrustedEdge; readonly headers: Record<strin
     '2001:db8:0:0:0:0:0:7',
   ],
   [
-    'with the secret, an address without a port in another header',
+    'from another header with the secret, also if the address has no port',
     { edge: edgeAt('x-client-ip'), headers: { 'x-client-ip': ' 2001:db8::7 ', 'x-trusted-edge-secret': SECRET } },
     '2001:db8::7',
   ],
   [
-    'with either of two secrets, the address of the header',
+    'from the header with either of two secrets',
     {
       edge: edgeAt('x-client-ip', 'the next secret', SECRET),
       headers: { 'x-client-ip': '203.0.113.7', 'x-trusted-edge-secret': SECRET },
@@ -111,18 +111,18 @@ test.each<[string, { readonly edge?: TrustedEdge; readonly headers: Record<strin
     '203.0.113.7',
   ],
   [
-    'without the header, the connection',
+    'from the connection without the header',
     { edge: edgeAt('x-client-ip'), headers: { 'x-trusted-edge-secret': SECRET } },
     SOCKET,
   ],
   [
-    'without an address in the header, the connection',
+    'from the connection if the header does not hold exactly one address',
     {
       edge: edgeAt('x-client-ip'),
       headers: { 'x-client-ip': '203.0.113.7, 203.0.113.8', 'x-trusted-edge-secret': SECRET },
     },
     SOCKET,
   ],
-])('the client address is found: %s', (_, { edge, headers }, address) => {
+])('the client address comes %s', (_, { edge, headers }, address) => {
   expect(clientAddress({ sourceIp: SOCKET, headers }, edge)).toBe(address);
 });

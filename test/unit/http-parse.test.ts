@@ -143,7 +143,7 @@ describe('a request body', () => {
     expect(json('{"a":"💶"}')).toEqual({ a: '💶' });
   });
 
-  test('is read, or refused with a 4xx, for any value', () => {
+  test('is read, or refused with the status 400 or 415, for any text and content type', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), fc.option(fc.string(), { nil: undefined }), (text, type) => {
         try {

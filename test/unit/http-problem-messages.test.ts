@@ -39,11 +39,11 @@ const problemsOf = (schema: z.ZodType, value: unknown): readonly Problem[] => {
   }
 };
 
-/** The field names of an object schema and its inner objects, by its JSON schema. */
 const jsonSchema = z.looseObject({
   properties: z.record(z.string(), z.unknown()).optional(),
   anyOf: z.array(z.unknown()).optional(),
 });
+/** The paths of all fields in a JSON schema, also of the fields in inner objects. */
 const fieldsOf = (schema: unknown): readonly (readonly string[])[] => {
   const { properties = {}, anyOf = [] } = jsonSchema.parse(schema);
   const own = Object.entries(properties).flatMap(([name, inner]) => [
@@ -89,7 +89,7 @@ describe('a problem of a request', () => {
     [z.int().min(1), 0, 'must be at least 1'],
     [z.array(z.string()).max(1), ['a', 'b'], 'must have at most 1 items'],
     [z.never({ error: 'use alias' }), 'x', 'use alias'],
-  ])('has its own message in case %#', (schema, value, message) => {
+  ])('has the message of its rule (case %#)', (schema, value, message) => {
     expect(problemsOf(z.object({ field: schema }), { field: value })).toMatchObject([{ path: 'field', message }]);
   });
 });

@@ -51,7 +51,7 @@ describe('a rate limit', () => {
     expect(await passed(2)).toBe(1);
   });
 
-  test('allows no burst at the end of a window', async () => {
+  test('allows no second burst at the start of the next window', async () => {
     const { clock, passed } = service([{ ...byIp, max: 10 }]);
     clock.at = NOON + 59_000;
     expect(await passed(10)).toBe(10);
@@ -74,7 +74,7 @@ describe('a rate limit', () => {
     expect(await passed(60)).toBe(1);
   });
 
-  test('writes once per check, and keeps few windows', async () => {
+  test('writes once per check, apart from a few writes that remove old windows', async () => {
     const { clock, passed, memory } = service([{ ...byIp, max: 10 }]);
     const updates = vi.spyOn(memory.table, 'update');
     let asked = 0;
@@ -138,11 +138,11 @@ describe('a rate limit', () => {
     expect(await passed(57)).toBe(57);
     clock.at = NOON + 71_000;
     const all = await Promise.allSettled(Array.from({ length: 90 }, () => ask()));
-    // 57 × 49 / 60 still count.
+    // 57 × 49 / 60 of the earlier requests still count.
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(53);
   });
 
-  test('stores no address or name, and expires soon', async () => {
+  test('stores no address or user id, and expires within two hours', async () => {
     const { passed, memory } = service([byIp, byUser]);
     await passed(1);
     expect(memory.items()).toHaveLength(2);
@@ -154,7 +154,7 @@ describe('a rate limit', () => {
 describe('a limit of declines', () => {
   const declines: RateLimit = { ...byIp, name: 'declined', counts: 'declines' };
 
-  test('counts declined requests only, and refuses after too many', async () => {
+  test('counts only declined requests, and refuses requests once it is reached', async () => {
     const { ask, passed, decline } = service([declines]);
     expect(await passed(9)).toBe(9);
     for (const _ of [1, 2, 3]) await decline();
@@ -190,7 +190,7 @@ describe('a place in a rate window', () => {
     expect(await settled(Array.from({ length: 50 }, take))).toBe(3);
   });
 
-  test('is free again after its release, but only once', async () => {
+  test('is free again after its release, but a release after the end of the window frees no further place', async () => {
     const { take, clock } = service([byIp]);
     for (let time = 0; time < 9; time += 1) await (await take()).release();
     const late = await take();

@@ -180,7 +180,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(await claim()).toEqual(answer);
   });
 
-  test('recognizes the command claimed with its key and body for 24 h, and as a repeat indefinitely', () => {
+  test('recognizes a command claimed under its key and body for 24 h, or without a time limit if it is a repeat', () => {
     const claimed = { key: keyMark(asked), at: iso(NOON) };
     const [before, end] = [NOON + DAY_MS - 1, NOON + DAY_MS];
     expect([before, end].map((at) => isUnderKey(claimed, asked, at))).toEqual([true, false]);
@@ -204,7 +204,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await refusalIn(claim())).code).toBe('IDEMPOTENCY_IN_PROGRESS');
   });
 
-  test('is kept for 24 hours', async () => {
+  test('keeps its response for 24 hours', async () => {
     const { clock, claim, settle } = service();
     await claim();
     await settle(answer);
@@ -249,7 +249,7 @@ describe('a create with an Idempotency-Key', () => {
     return { clock, records, create };
   };
 
-  test('makes one record, and returns it again', async () => {
+  test('makes one record, and returns the same record for a repeat', async () => {
     const { create, records } = service();
     const first = await create('hash');
     expect(await create('hash')).toEqual({ record: first.record, replayed: true });
@@ -300,7 +300,7 @@ describe('a create with an Idempotency-Key', () => {
     expect(records.size).toBe(2);
   });
 
-  test('never takes the id of another record without a key', async () => {
+  test('fails without a key if another record has its random id', async () => {
     const { create, records } = service();
     const at = iso(NOON);
     records.set('addr_1', { kind: 'record', record: { id: 'addr_1', version: 1, createdAt: at, updatedAt: at } });

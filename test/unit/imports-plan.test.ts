@@ -99,7 +99,7 @@ describe('an imported subscription', () => {
     expect(adopted(held({}, moved))).toMatchObject({ anchor: '2026-11-05T10:00:00.000Z', period: 0 });
   });
 
-  test('counts for its period the paid amount minus the refunds', () => {
+  test('counts the paid amount minus the refunds as paid for its period', () => {
     const opened = adopted(held({ openedBy: { invoice: 'in_1', paidCents: 7_700 } }));
     expect(opened.paidPeriod).toMatchObject({ totalCents: 7_700, payments: [] });
   });
@@ -110,7 +110,7 @@ describe('an imported subscription', () => {
     expect(behind.paidPeriod).toBeUndefined();
   });
 
-  test('has a total below its list price if its discount is permanent', () => {
+  test('has a total below its list price if its discount is permanent, and cannot be adopted with another discount or tax', () => {
     const plan = adoptedPlan(held({ pricing: { kind: 'percent', percent: 10 } }), undefined);
     expect(plan).toMatchObject({ subtotalCents: 8_700, discountCents: 870, totalCents: 7_830, listCents: 8_700 });
     expect(adoptedPlan(held({ pricing: { kind: 'other' } }), undefined)).toBe('discount_ends');
@@ -162,7 +162,7 @@ describe('a record of an imported row', () => {
     ['its customer', [done('customer', 'cus_9', 'refused')], true],
     ['its method', [done('customer', 'cus_9', 'adopted'), done('payment_method', 'pm_1', 'refused')], true],
     ['another method', [done('customer', 'cus_9', 'adopted'), done('payment_method', 'pm_2', 'refused')], false],
-  ])('is refused only with a record that it needs: %s', (_, before, isRefused) => {
+  ])('is refused exactly if a record that it needs is refused: %s', (_, before, isRefused) => {
     expect(refusedNeedOf(subscription, before) !== undefined).toBe(isRefused);
   });
 });

@@ -1,8 +1,7 @@
+/** @module A client may send every field named in the interface for a route. */
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { unknownFields } from '../../shared/http/known-fields.ts';
-
-/** @module A client may send every field named in the interface for a route. */
 
 const PRICES = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents', 'currency'];
 const TEXTS = ['description', 'concept', 'reference_code', 'category', 'tags'];

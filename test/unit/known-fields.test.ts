@@ -35,12 +35,12 @@ describe('the unknown fields of a body', () => {
     expect(unknownFields(schema, body)).toEqual([]);
   });
 
-  test('do not include names of the prototype', () => {
+  test('include the names of JavaScript’s prototype', () => {
     const body = JSON.parse('{"__proto__": 1, "constructor": 2, "toString": 3}');
     expect(unknownFields(schema, body).map(({ path }) => path)).toEqual(['__proto__', 'constructor', 'toString']);
   });
 
-  test('are listed up to the bound of a response, and long names are not repeated', () => {
+  test('are listed up to the maximum number of problems, and long names are not repeated', () => {
     const many = Object.fromEntries(Array.from({ length: 4_000 }, (_, at) => [`amount_cent${at}`, at]));
     expect(unknownFields(schema, many)).toHaveLength(MAX_PROBLEMS);
     const [problem] = unknownFields(schema, { ['amount_cents'.repeat(20_000)]: 1 });

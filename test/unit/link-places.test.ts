@@ -7,7 +7,7 @@ import { NOON } from '../builders/payment.ts';
 
 const LINK = 'lnk_814fd0524add4278431c499b';
 
-/** The states of a payment, in any order and with any repetitions by the stream. */
+/** The states of one payment that the stream reports, in any order and with any repetitions. */
 const reports = fc.array(fc.constantFrom<PlaceState>('open', 'canceled', 'succeeded'), { maxLength: 6 });
 
 const endOf = (states: readonly PlaceState[], first: PlaceState): PlaceState =>

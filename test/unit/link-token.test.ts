@@ -18,7 +18,7 @@ const issued = async (target: LinkTarget, until: number | undefined = NOON + DAY
   present(await tokens.issue(target, until));
 
 describe('the token of a hosted page', () => {
-  test.each(TARGETS)('opens only $id, and can be made again', async (target) => {
+  test.each(TARGETS)('opens only $id, and is the same if it is issued again', async (target) => {
     const token = await issued(target);
     expect(token).toMatch(/^plk_[\w-]{44}$/);
     expect(await tokens.read(token)).toEqual(target);

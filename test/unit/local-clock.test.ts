@@ -97,13 +97,13 @@ test('the clock does not settle while one source hands work to an idle source', 
   expect(done).toBe(1);
 });
 
-test('the clock names the unfinished work when the time limit is reached', async () => {
+test('the clock reports unfinished work when the time limit for settling is reached', async () => {
   const clock = clockAt(START);
   clock.register({ name: 'busy', nextDueAt: () => undefined, runDue: async () => undefined, idle: () => false });
   expect(await clock.settle(20)).toMatchObject({ quiet: false });
 });
 
-test('the clock stops at a source whose due work never ends', async () => {
+test('a move of the clock fails if the due work of a source never ends, and names the source', async () => {
   const clock = clockAt(START);
   clock.register({ name: 'stuck', nextDueAt: () => START, runDue: async () => undefined, idle: () => true });
   await expect(clock.moveTo(START + HOUR_MS)).rejects.toThrow('stuck');

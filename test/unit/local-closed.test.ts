@@ -21,7 +21,7 @@ describe('the list of closed features of a host', () => {
   const reasonsOf = async (more: Readonly<Record<string, string>>) =>
     (await disabledParts({ ...env, ...more })).map(({ reason }) => reason);
 
-  test('lists each slot without keys or webhook secret, each kind of credential, and the webhooks', async () => {
+  test('lists each slot without keys or a webhook secret, each closed kind of credential, and closed outbound webhooks', async () => {
     expect(await reasonsOf({})).toEqual([
       'provider_a accepts no webhooks: the setting that verifies webhooks of stripe is missing',
       'provider_b is closed: keys of paypal are missing',

@@ -51,7 +51,7 @@ const startOn = async (state: State, at: number, handle: Handler) => {
   };
 };
 
-/** The ways to hide a message until `HIDDEN_FOR` from now, before the host is killed. */
+/** The ways in which a message becomes hidden for `HIDDEN_FOR` before the host is killed. */
 const HIDDEN: Readonly<Record<string, (state: State) => Promise<unknown>>> = {
   'was sent with a delay': async (state) => (await startOn(state, NOON, succeeds)).send(HIDDEN_FOR),
   'returned from a failed function': async (state) => (await startOn(state, NOON, fails)).send(),
@@ -66,14 +66,14 @@ const HIDDEN: Readonly<Record<string, (state: State) => Promise<unknown>>> = {
 
 const RESTARTS = [
   ['just before', HIDDEN_FOR - 1],
-  ['exactly when', HIDDEN_FOR],
+  ['exactly at', HIDDEN_FOR],
   ['just after', HIDDEN_FOR + 1],
   ['an hour after', HIDDEN_FOR + HOUR_MS],
 ] as const;
 
 describe('a restart after a crash', () => {
   test.each(RESTARTS)(
-    'redelivers the message of a killed function %s the end of its visibility timeout',
+    'redelivers the message of a killed function immediately, also %s the end of its visibility timeout',
     async (_, downFor) => {
       const state = openState(':memory:');
       const before = await startOn(state, NOON, hangs);
@@ -89,7 +89,7 @@ describe('a restart after a crash', () => {
   const cases = Object.keys(HIDDEN).flatMap((how) => RESTARTS.map(([when, downFor]) => ({ how, when, downFor })));
 
   test.each(cases)(
-    'delivers a message that $how, $when the end of its visibility timeout',
+    'delivers a message that $how only after its visibility timeout, if the host restarts $when the end of the timeout',
     async ({ how, downFor }) => {
       const state = openState(':memory:');
       await HIDDEN[how]?.(state);

@@ -47,7 +47,7 @@ describe('a batch of the stream', () => {
     );
   });
 
-  test('retries a single bad item ten times', async () => {
+  test('tries a single bad item ten times', async () => {
     const { tries } = await runWith([1], new Set([1]), 'throws');
     expect(tries.get(1)).toBe(MAX_TRIES);
   });

@@ -45,7 +45,7 @@ test('a failed write stores nothing of its turn and fails all of its callers, an
   expect(notes()).toEqual(['a', 'd']);
 });
 
-test('a full disk is reported, and stores nothing of its turn', async () => {
+test('a failed write reports whether the disk is full', async () => {
   const database = new DatabaseSync(':memory:');
   database.exec('CREATE TABLE note (text TEXT PRIMARY KEY); PRAGMA max_page_count = 3');
   const insert = database.prepare('INSERT INTO note VALUES (?)');
@@ -105,7 +105,7 @@ test('a write returns once it is on disk, and a read once all earlier writes are
   expect(syncs).toHaveLength(2);
 });
 
-test('a write fails after a failed sync', async () => {
+test('a write fails if its own sync or an earlier sync failed', async () => {
   const { sync, syncs, isAnswered } = openDisk();
   const { note } = open(sync);
   const written = note('a');

@@ -62,7 +62,7 @@ describe('fetchOverHttp', () => {
     }
   });
 
-  test('fails with the error code of a connection refused, or reset before or during the response', async () => {
+  test('fails with the error code if the connection is refused, or is reset before or during the response', async () => {
     const closed = await serving((_, response) => response.end());
     servers.splice(0).map((server) => server.close());
     expect(await codeOf(fetchOverHttp(closed))).toBe('ECONNREFUSED');

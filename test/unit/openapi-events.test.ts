@@ -8,7 +8,7 @@ import { SAMPLES } from '../../shared/webhooks/event-samples.ts';
 import { payment } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
 
-/** Every field that the document names, and no other. */
+/** The differences of the data from the documented fields of the event. An undocumented field is a difference. */
 const faultsOf = (event: CanonicalEvent, data: unknown): string[] =>
   z
     .strictObject(EVENTS[event].data)

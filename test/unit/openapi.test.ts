@@ -7,7 +7,6 @@ import { examples } from '../../functions/api/examples.ts';
 import { scopesOfRoute } from '../../shared/access/scopes.ts';
 import { ERROR_CODES } from '../../shared/openapi/error-responses.ts';
 
-/** The document as a client reads it, in JSON. */
 const operationSchema = z.looseObject({
   operationId: z.string(),
   summary: z.string().min(1),
@@ -29,6 +28,7 @@ const documentSchema = z.looseObject({
   openapi: z.literal('3.1.0'),
   paths: z.record(z.string(), z.record(z.string(), operationSchema)),
 });
+/** The document as a client reads it, in JSON. */
 const json: unknown = JSON.parse(JSON.stringify(apiDocumentAt('https://api.example/pay')));
 const refersTo = z.object({ $ref: z.string().regex(/^#\/components\/(?:parameters|responses)\//) });
 
@@ -73,7 +73,10 @@ const definedBy = (schema: unknown): readonly string[] => {
   return [...Object.keys(properties), ...allOf.flatMap(definedBy)];
 };
 
-/** Collects only real schemas, because an example is data and may contain a field `required`. */
+/**
+ * Lists the required properties that their schema does not define. Skips examples, because an example is data and may
+ * contain a field `required`.
+ */
 const undefinedRequirements = (value: unknown, at: readonly string[] = []): readonly string[] => {
   if (typeof value !== 'object' || value === null) return [];
   const required = schemaShape.safeParse(value).data?.required ?? [];
@@ -95,7 +98,7 @@ describe('the API document', () => {
     expect(operations.map(({ operationId }) => operationId).sort()).toEqual(endpoints.map(({ id }) => id).sort());
   });
 
-  test('declares every parameter of a path as required, and no other parameter', () => {
+  test('declares exactly the parameters in a path as path parameters, and requires each of them', () => {
     for (const { path, parameters } of operations) {
       const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       const declared = parameters.filter((parameter) => parameter.in === 'path');
@@ -124,7 +127,7 @@ describe('the API document', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('describes the success and each failure of an operation', () => {
+  test('describes the declared success statuses and the status 500 of each operation', () => {
     for (const { operationId, responses } of operations) {
       const statuses = Object.keys(responses);
       const declared = endpoints.find(({ id }) => id === operationId);
@@ -191,7 +194,7 @@ describe('the API document', () => {
     for (const [code, { value }] of Object.entries(components.examples)) expect(value.code).toBe(code);
   });
 
-  test('passes every rule of the linter', async () => {
+  test('passes the rules of the linter, except no-ambiguous-paths', async () => {
     const config = await createConfig({
       extends: ['recommended-strict'],
       // The rule ignores methods, so it finds GET /payments/{id}/timeline and PUT /payments/intents/{id} ambiguous. The
@@ -224,7 +227,7 @@ describe('the examples of the API document', () => {
     expect(response().safeParse(answer).error).toBeUndefined();
   });
 
-  test('include every response with a body, also for a request with an unknown outcome', () => {
+  test('include every success with a body, also a 202', () => {
     const successes = operations.flatMap(({ operationId, responses }) =>
       Object.entries(responses).flatMap(([status, response]) => {
         const { content } = contentSchema.parse(response);
@@ -244,7 +247,7 @@ describe('the examples of the API document', () => {
     },
   );
 
-  test('match the document', () => {
+  test('appear unchanged in the document', () => {
     const shown = operations.map(({ operationId, responses, requestBody }) => {
       const [answer] = Object.entries(responses).filter(([status]) => status.startsWith('2'));
       const response = contentSchema.parse(answer?.[1]).content?.['application/json'].example;

@@ -1,3 +1,7 @@
+/**
+ * @module Memberships change in transactions, which may conflict. The engine of the flow tests has no conflicts, so
+ * these tests prepare the conflicts.
+ */
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
@@ -6,7 +10,6 @@ import { openDocumentClient } from '../../shared/platform/aws-clients.ts';
 import { connectDynamo } from '../../shared/platform/dynamo-table.ts';
 import { openTable } from '../../shared/platform/table.ts';
 
-/** @module Memberships change in transactions, which may conflict. The engine of the flow tests has no conflicts. */
 const documents = mockClient(DynamoDBDocumentClient);
 const table = openTable(
   connectDynamo(openDocumentClient({ env: {} }), 'payments', () => 0),

@@ -17,9 +17,9 @@ const member = (userId: string, role: 'owner' | 'admin') => newMember({ organiza
 
 describe('the rules of memberships', () => {
   test.each([
-    ['the owner, by itself', member('user_o', 'owner'), 'user_o', 'OWNER_IMMUTABLE'],
-    ['the owner, by another', member('user_o', 'owner'), 'user_a', 'OWNER_IMMUTABLE'],
-    ['oneself', member('user_a', 'admin'), 'user_a', 'CANNOT_CHANGE_SELF'],
+    ['the owner if the caller is the owner', member('user_o', 'owner'), 'user_o', 'OWNER_IMMUTABLE'],
+    ['the owner if the caller is another member', member('user_o', 'owner'), 'user_a', 'OWNER_IMMUTABLE'],
+    ['the caller', member('user_a', 'admin'), 'user_a', 'CANNOT_CHANGE_SELF'],
   ])('refuse to change or remove %s', (...[_, target, callerId, code]) => {
     expect(() => requireChangeable(target, callerId)).toThrow(expect.objectContaining({ code }));
   });
@@ -28,7 +28,7 @@ describe('the rules of memberships', () => {
     expect(() => requireChangeable(member('user_a', 'admin'), 'user_o')).not.toThrow();
   });
 
-  test('refuse the role of owner', () => {
+  test('refuse to assign the role owner', () => {
     expect(() => requireAssignable('owner')).toThrow(expect.objectContaining({ code: 'INVALID_ROLE' }));
     for (const role of ['admin', 'billing', 'member'] as const) expect(() => requireAssignable(role)).not.toThrow();
   });
@@ -38,7 +38,7 @@ describe('an organization’s stored item', () => {
   const [first] = insertSteps(organization);
   const item = first && 'put' in first ? first.put : {};
 
-  test('reads back unchanged', () => {
+  test('is read back unchanged', () => {
     expect(organizationOf(item)).toEqual(organization);
   });
 

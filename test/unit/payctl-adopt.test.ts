@@ -22,7 +22,7 @@ const files = (customers: number) => {
   return { map, report };
 };
 
-/** An API responding with these refusals, and its received requests. */
+/** An API that responds with these refusals. `sent` lists the requests that it received. */
 const apiWith = (refusals: Refusals = {}) => {
   const sent: SentBody[] = [];
   const tries = new Map<string, number>();
@@ -64,7 +64,7 @@ test('a customer with the refusal not_reached is sent again at most twice, and t
   expect(customers()).toEqual([['cus_0', 'cus_1', 'cus_2'], ['cus_0', 'cus_1'], ['cus_1']]);
 });
 
-test('a further run sends only the customers missing or shown as refused in its report', async () => {
+test('a further run sends only the customers that are missing or refused in its report', async () => {
   const { map, report } = files(3);
   await run(apiWith({ cus_1: ['customer_not_found'] }).api, { map, report });
   const again = apiWith();

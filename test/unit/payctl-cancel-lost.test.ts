@@ -82,7 +82,7 @@ describe('payctl cancel-lost', () => {
     expect(report).toMatchObject({ exitCode: 1, json: { found: 2, canceled: 1 } });
   });
 
-  test('never cancels a subscription followed by a record or found later by due work', async () => {
+  test('never cancels a subscription that a record follows or that due work will find', async () => {
     const followed = subscription({ id: idOf(1), status: 'active', providerSubscriptionId: 'sub_1' });
     const creating = subscription({ id: idOf(2), status: 'creating' });
     const { report, canceled } = await run({ here: [followed, creating], ask: async () => true });
@@ -101,7 +101,7 @@ describe('payctl cancel-lost', () => {
     expect((await run({ ask: undefined, atStripe: { kind: 'done', value: [] } })).report.exitCode).toBe(0);
   });
 
-  test('exits with 1 if the provider refuses a cancellation or the list', async () => {
+  test('exits with 1 if a cancellation or the list fails at the provider', async () => {
     const refused = await run({ ask: async () => true, cancels: { kind: 'unknown', reason: 'timeout' } });
     expect(refused.report).toMatchObject({ exitCode: 1, json: { subscriptions: [{ outcome: 'timeout' }, {}] } });
     const unlisted = await run({ atStripe: { kind: 'unknown', reason: 'timeout' } });

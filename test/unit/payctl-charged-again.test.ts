@@ -36,7 +36,7 @@ const restoredOf = async (...listed: readonly Restorable[]) => {
 
 describe('the charge from which a lost payment is restored', () => {
   test.each(['succeeded', 'processing', 'requires_capture'] as const)(
-    'is the charge taking money (%s), not an older failed charge',
+    'is the charge that takes or holds money (%s), not an older failed charge',
     async (status) => {
       const found = await restoredOf(charge('pi_1', 'failed'), charge('pi_2', 'canceled'), charge('pi_3', status));
       expect(found).toEqual({ restored: ['pi_3'], again: [] });

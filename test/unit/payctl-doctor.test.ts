@@ -12,7 +12,7 @@ beforeEach(() => {
   dynamodb.rejects(new Error('not today'));
 });
 
-/** A stage without resources, in which no call returns. */
+/** A stage without resources. Every call of DynamoDB fails. */
 const stage = {
   name: 'dev',
   isLocal: false,

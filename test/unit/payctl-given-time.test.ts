@@ -12,7 +12,7 @@ describe('parseTime', () => {
   });
 
   test.each(['2026-11-01T10:00:00', '2026-11-01 10:00', '8', '2026', '2026-13-01', 'Nov 1 2026', 'yesterday', ''])(
-    'refuses %j, which is no time or has no time zone',
+    'refuses %j, which is not a time or has no time zone',
     (given) => {
       expect(() => parseTime(given)).toThrow('is not a time: use 2026-11-01 or 2026-11-01T10:00:00Z');
     },

@@ -109,7 +109,7 @@ const deployed = (
   eventBridge.on(DescribeRuleCommand, { Name: 'follow-rule', EventBusName: 'bus' }).resolves({ State: 'ENABLED' });
 };
 
-/** A stage with one payment not compared with a provider. */
+/** The stage prod with the restored table and without providers. */
 const stage = (more: Readonly<Record<string, unknown>> = {}): Installation =>
   ({
     name: 'prod',
@@ -178,7 +178,7 @@ describe('restore-check of a stage', () => {
     );
   });
 
-  test('names each setting not copied by an AWS restore', async () => {
+  test('names each setting that an AWS restore does not copy', async () => {
     table({
       StreamSpecification: { StreamEnabled: false },
       LatestStreamArn: undefined,
@@ -197,7 +197,7 @@ describe('restore-check of a stage', () => {
     });
   });
 
-  test('accepts a TTL being enabled, which takes DynamoDB up to an hour', async () => {
+  test('accepts a TTL that DynamoDB is still enabling, which takes up to an hour', async () => {
     expiry('ENABLING');
     expect(await checksOf()).toEqual({ exitCode: 0, failed: {} });
   });

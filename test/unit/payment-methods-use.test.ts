@@ -1,6 +1,6 @@
 /**
- * @module Which payment method may be charged, and the conditions of the write that claims the charge. Each condition is tried
- * on a table before and after a change between the decision and the claim.
+ * @module Which payment method may be charged, and the conditions of the write that claims the charge. Each condition
+ * is tried on a table, before and after a change between the decision and the claim.
  */
 import { describe, expect, test } from 'vitest';
 import { type PaymentMethod, paymentMethodShape } from '../../shared/payment-methods/payment-method.ts';
@@ -79,7 +79,7 @@ const OF_THE_METHOD = [
 const OTHER_ID = 'the method has another id at the provider';
 
 describe('a saved method that a request names', () => {
-  test('is charged by its provider’s id, with its own customer', () => {
+  test('is charged by its id at the provider, with the customer that it belongs to', () => {
     const customerId = 'cust_00000000000000000000000a';
     const usable = useSaved(savedCard({ customerId }), { caller: ADA, payer: personal, slot: 'provider_a' });
     expect(usable).toMatchObject({
@@ -173,10 +173,10 @@ describe('a token', () => {
   });
 
   test.each([
-    ['its form shows that it is no stored method', false, token, false],
+    ['its format shows that it is not a stored method', false, token, false],
     ['the request is a repeat', undefined, token, true],
-    ['there is none', undefined, { ...token, methodRef: undefined }, false],
-    ['it has become a saved method', undefined, { ...token, paymentMethodId: 'pmt_1' }, false],
+    ['the request has no token', undefined, { ...token, methodRef: undefined }, false],
+    ['the token has become a saved method', undefined, { ...token, paymentMethodId: 'pmt_1' }, false],
     ['the payment has no customer', undefined, { ...token, providerCustomerId: undefined }, false],
   ])('is not read if %s', async (...[, isStored, held, isRepeat]) => {
     const { stands, reads } = provider(isStored, method('cus_1'));
@@ -186,7 +186,7 @@ describe('a token', () => {
 });
 
 describe('the method in a record, charged by a caller', () => {
-  test('is claimed with its conditions and the id in the record, without a read', async () => {
+  test('is claimed only while it is usable and has the id in the record, without a read', async () => {
     expect(await failing(async () => useHeld(ADA, personal, HELD))).toEqual([...OF_THE_METHOD, OTHER_ID]);
     expect(useHeld(ADA, personal, HELD)).toMatchObject(HELD);
   });
@@ -240,7 +240,7 @@ describe('the method in a record, resolved for a caller', () => {
     await expect(resolve(await tableWith(fields), caller, holder)).rejects.toMatchObject({ code });
   });
 
-  test('is missing if it was deleted', async () => {
+  test('is refused as missing if it was deleted', async () => {
     const table = await tableWith();
     await table.remove(methodKey);
     await expect(resolve(table)).rejects.toMatchObject({ code: 'PAYMENT_METHOD_REQUIRED' });
@@ -285,7 +285,7 @@ describe('the method in a record, charged without a caller', () => {
     ['it has another id at the provider', { providerMethodId: 'pm_2' }, HELD],
     ['it belongs to another user', { userId: 'user_2' }, HELD],
     ['the record holds no id of the provider', {}, { paymentMethodId: HELD.paymentMethodId }],
-    ['the record holds none', {}, {}],
+    ['the record holds no method', {}, {}],
   ])('is not found if %s', async (...[, fields, held]) => {
     expect(await find(await tableWith(fields), personal, held)).toBeUndefined();
   });
@@ -311,14 +311,17 @@ describe('the method in a record, charged without a caller', () => {
 describe('a member’s own method', () => {
   test.each<[string, readonly Item[], boolean]>([
     ['a member of an organization that exists', [ORGANIZATION, MEMBERSHIP], true],
-    ['not a member of it', [ORGANIZATION], false],
+    ['not a member', [ORGANIZATION], false],
     ['a member of a deleted organization', [{ ...ORGANIZATION, deletedAt: 'x' }, MEMBERSHIP], false],
     ['a member without a role', [ORGANIZATION, { ...MEMBERSHIP, role: undefined }], false],
     ['a member of another organization', [ORGANIZATION, { ...memberKey('org_2', 'user_1'), role: 'owner' }], false],
-  ])('pays for the organization if its user is %s', async (_, items, pays) => {
-    const { table } = memoryTable({ now: () => NOON });
-    for (const item of items) await table.put(item);
-    expect(await paysFor(table, acme, savedCard())).toBe(pays);
-    expect(await paysFor(table, personal, savedCard())).toBe(true);
-  });
+  ])(
+    'pays for the organization only if its user is a member, with a role, of an organization that exists: %s',
+    async (_, items, pays) => {
+      const { table } = memoryTable({ now: () => NOON });
+      for (const item of items) await table.put(item);
+      expect(await paysFor(table, acme, savedCard())).toBe(pays);
+      expect(await paysFor(table, personal, savedCard())).toBe(true);
+    },
+  );
 });

@@ -37,7 +37,7 @@ describe('the request to create a payment method', () => {
     [{ card_cvc: '12' }, ['card_cvc']],
     [{ card_number: undefined }, ['provider_payment_method_token']],
     [{ card_number: undefined, provider_payment_method_token: 'pm_1' }, []],
-  ])('reports for the raw card %j the problems %j', (fields, paths) => {
+  ])('with the raw card fields %j has problems in %j', (fields, paths) => {
     expect(problemsIn(createMethodBody, rawCardBody(fields))).toEqual(paths);
   });
 
@@ -76,7 +76,7 @@ describe('the request to list payment methods', () => {
     [{ page: '10002', limit: '1' }, ['page']],
     [{ page: 'x', limit: 'y' }, ['limit', 'page']],
     [{ orderBy: 'id', orderDir: 'up', payment_type: 'gold' }, ['orderBy', 'orderDir', 'payment_type']],
-  ])('reports for %j the problems %j', (query, paths) => {
+  ])('with %j has problems in %j', (query, paths) => {
     expect(problemsIn(listMethodsQuery, query)).toEqual(paths);
   });
 });

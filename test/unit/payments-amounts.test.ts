@@ -33,7 +33,7 @@ describe('the comparison with an amount that the provider reports', () => {
     [{ amountCents: 2_500, currency: 'EUR' }, 'currency differs'],
     [{ amountCents: undefined, currency: 'EUR' }, 'currency differs'],
     [{ amountCents: 2_501, currency: 'EUR' }, 'amount differs'],
-  ])('finds for %j the mismatch %s', (reported, mismatch) => {
+  ])('with the report %j finds the mismatch %s', (reported, mismatch) => {
     expect(findMismatch(stored, reported)).toBe(mismatch);
   });
 
@@ -161,7 +161,7 @@ describe('the price of a purchase', () => {
     });
   });
 
-  test('has only the product’s currency', () => {
+  test('cannot be in another currency than the product’s', () => {
     expect(refusalOf(() => priceOf({ currency: 'EUR' }, product()))).toMatchObject({
       code: 'PRICING_MISMATCH',
       message: 'The product is priced in USD',
@@ -263,7 +263,7 @@ describe('the refundable amount', () => {
 describe('the refund sums of a payment', () => {
   const change = (was: Refund | undefined, next: Refund, of = paid()) => withRefund(of, { was, next, now: NOON + 1 });
 
-  test('reserve a pending refund, and count it when it succeeds', () => {
+  test('reserve a pending refund, and count the refund when it succeeds', () => {
     const reserved = change(undefined, refund());
     expect(reserved).toMatchObject({ refundingCents: 400, refundedCents: 0, refundedCount: 0 });
     const given = change(refund(), refund({ status: 'succeeded' }), reserved);
@@ -335,7 +335,7 @@ describe('a report about a refund', () => {
   const ORDER = ['pending', 'canceled', 'succeeded', 'failed'] as const;
 
   test.each(ORDER.flatMap((from) => ORDER.map((to) => [from, to] as const)))(
-    'moves a refund only forward if the provider knows it: %s to %s',
+    'moves a refund only forward if the provider knows the refund: %s to %s',
     (from, to) => {
       const known = refund({ status: from, providerRefundId: 're_1' });
       expect(isLaterRefund(known, to)).toBe(ORDER.indexOf(to) > ORDER.indexOf(from));
@@ -346,7 +346,7 @@ describe('a report about a refund', () => {
     expect(isLaterRefund(refund({ status: 'failed' }), to)).toBe(true);
   });
 
-  test('moves a pending refund only forward if the provider does not know it yet', () => {
+  test('moves a pending refund only forward if the provider does not know the refund yet', () => {
     expect(isLaterRefund(refund(), 'pending')).toBe(false);
     expect(isLaterRefund(refund({ status: 'succeeded' }), 'pending')).toBe(false);
   });

@@ -94,7 +94,7 @@ const service = (record: Payment, provider: Part) => {
   };
 };
 
-/** An attempt at noon. The payment is much older, because all times of an attempt count from its claim. */
+/** An attempt at noon. The payment is much older, which shows that all times of an attempt count from its claim. */
 const claimed = (fields: Partial<VisiblePayment> = {}) =>
   payment({
     createdAt: iso(NOON - 20 * HOUR_MS),
@@ -208,7 +208,7 @@ describe('a payment that waits for its payer', () => {
 describe('a stale event', () => {
   test.each([
     ['', {}],
-    [', and that still holds its client secret', { clientSecret: 'pi_1_secret_x' }],
+    [' that still holds its client secret', { clientSecret: 'pi_1_secret_x' }],
   ])('causes an immediate lookup of an unsettled payment%s', async (_, fields) => {
     const failed = payment({ status: 'failed', version: 3, attempt: 1, claimedAt: iso(NOON), ...fields });
     const { clock, sendEvent, keep, load } = service(failed, { findPayment: async () => report('succeeded') });
@@ -286,7 +286,7 @@ describe('an event that contradicts a settled payment', () => {
       const { sendEvent, load, lines } = service(canceled, { findPayment: async () => report(status) });
       expect(await sendEvent('payment_intent.succeeded', NOON / SECOND_MS)).toMatchObject({ kind: 'ignored' });
       expect(await load()).toMatchObject({ status: 'canceled', version: 3 });
-      // Nothing changes if the provider's status equals the record's.
+      // A provider's status that equals the record's is no anomaly.
       expect(lines.some(({ level }) => level === 'error')).toBe(status === 'failed');
     }
   });

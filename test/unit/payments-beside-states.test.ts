@@ -3,8 +3,9 @@ import { DISPUTE_STATUSES, REFUND_STATUSES } from '../../shared/core/money-back.
 import { DISPUTE_TRANSITIONS, isLaterDispute, requireDisputeTransition } from '../../shared/payments/dispute-states.ts';
 import { REFUND_TRANSITIONS } from '../../shared/payments/refunds/refund-states.ts';
 
-/** The order of statuses in which reports may move a refund or, at the same time, a dispute. */
+/** Reports move a refund only forward in this order. */
 const REFUND_ORDER = ['pending', 'canceled', 'succeeded', 'failed'] as const;
+/** Reports with the same time as the last report move a dispute only forward in this order. */
 const DISPUTE_ORDER = ['needs_response', 'under_review', 'closed', 'won', 'lost'] as const;
 
 const pairs = DISPUTE_STATUSES.flatMap((from) => DISPUTE_STATUSES.map((to) => [from, to] as const));
@@ -18,15 +19,18 @@ describe('the transition table of a refund', () => {
     },
   );
 
-  test('lets a report move a refund that failed here, and lets the refund be canceled as a duplicate', () => {
+  test('lets a report move a failed refund to any other status, and lets the refund be canceled as a duplicate', () => {
     expect(REFUND_TRANSITIONS.failed).toEqual({ report: REFUND_ORDER.slice(0, -1), duplicate: ['canceled'] });
   });
 
-  test.each(['pending', 'succeeded', 'failed'] as const)('cancels a duplicate of another record: %s', (from) => {
-    expect(REFUND_TRANSITIONS[from].duplicate).toEqual(['canceled']);
-  });
+  test.each(['pending', 'succeeded', 'failed'] as const)(
+    'lets a %s refund be canceled as a duplicate of another record',
+    (from) => {
+      expect(REFUND_TRANSITIONS[from].duplicate).toEqual(['canceled']);
+    },
+  );
 
-  test('lets a refusal or a refund limit fail only a pending refund', () => {
+  test('allows a refusal or a refund limit to set only a pending refund to failed', () => {
     const others = REFUND_STATUSES.filter((status) => status !== 'pending');
     expect(REFUND_TRANSITIONS.pending).toMatchObject({ refusal: ['failed'], limit: ['failed'] });
     expect(REFUND_TRANSITIONS.canceled.duplicate).toBeUndefined();
@@ -36,7 +40,7 @@ describe('the transition table of a refund', () => {
 });
 
 describe('the transition table of a dispute', () => {
-  test.each(pairs)('lets a newer report change %s to %s in both directions', (from, to) => {
+  test.each(pairs)('lets a newer report change %s to %s', (from, to) => {
     expect(DISPUTE_TRANSITIONS[from].report?.includes(to) ?? false).toBe(from !== to);
     const store = () => requireDisputeTransition({ id: 'dsp_1', status: from }, { status: to }, 'report');
     expect(store).not.toThrow();

@@ -264,7 +264,7 @@ describe('a report of the provider', () => {
     });
   });
 
-  test('keeps the method if it names none', () => {
+  test('keeps the method if the report names none', () => {
     expect('methodRef' in reportedFields(report())).toBe(false);
   });
 });

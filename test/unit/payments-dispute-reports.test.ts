@@ -1,3 +1,4 @@
+/** @module The effect of a provider's report on a dispute, by the time of the report. */
 import { describe, expect, test } from 'vitest';
 import { DISPUTE_STATUSES, isClosedDispute } from '../../shared/core/money-back.ts';
 import { DAY_MS, instant, iso, SECOND_MS } from '../../shared/core/time.ts';
@@ -13,7 +14,6 @@ import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { payment } from '../builders/payment.ts';
 
-/** @module The effect of a provider's report on a dispute, by the time of the report. */
 const T = instant('2026-11-20T10:00:00.000Z');
 const NOW = T + DAY_MS;
 
@@ -60,7 +60,7 @@ describe('a report of a dispute', () => {
     });
   });
 
-  test('moves the dispute only forward if it has the same time, and requires a read', () => {
+  test('moves the dispute only forward if the last report has the same time, and requires a read', () => {
     const was = dispute();
     expect(decide(was, event(T, { status: 'won' }))).toMatchObject({ kind: 'apply', cause: 'tie', isUnclear: true });
     const ignored = { kind: 'ignore', reason: 'same time', isUnclear: true, next: was };
@@ -72,10 +72,10 @@ describe('a report of a dispute', () => {
     ['amount', { amountCents: 900 }, { amountCents: 900 }],
     ['amount between two minor units', { amountCents: 900.4 }, { amountCents: 900 }],
     ['reason', { reason: 'duplicate' }, { reason: 'duplicate' }],
-    ['reason: none', { reason: null }, { reason: undefined }],
+    ['reason, also to no reason', { reason: null }, { reason: undefined }],
     ['currency', { currency: 'EUR' }, { currency: 'EUR' }],
     ['due date', { evidenceDueBy: (T + 9 * DAY_MS) / SECOND_MS }, { evidenceDueBy: iso(T + 9 * DAY_MS) }],
-    ['due date: none', { evidenceDueBy: null }, { evidenceDueBy: undefined }],
+    ['due date, also to no due date', { evidenceDueBy: null }, { evidenceDueBy: undefined }],
   ])('changes the %s if it is newer', (_, fields, stored) => {
     expect(decide(dispute(), event(T + 1, fields))).toMatchObject({ kind: 'apply', next: stored });
   });
@@ -119,7 +119,7 @@ describe('a read of a dispute', () => {
     expect(decide(dispute(), readOf(T, won)).next).toMatchObject({ reportedAt: iso(T + 1) });
   });
 
-  test('is stale if it began long before the last report', () => {
+  test('is stale if it began more than 5 s before the last report', () => {
     const was = dispute({ reportedAt: iso(T + 5_001) });
     expect(decide(was, readOf(T, { status: 'won' }))).toMatchObject({ kind: 'ignore', reason: 'stale' });
   });
@@ -135,7 +135,7 @@ describe('a read of a dispute', () => {
     },
   );
 
-  test.each([-5_001, 5_001])('settles the order without another read at %i ms apart', (apart) => {
+  test.each([-5_001, 5_001])('settles the order without another read if the two reports are %i ms apart', (apart) => {
     const after = dispute({ reportedBy: 'read' });
     expect(decide(after, event(T + apart, { status: 'won' }))).toMatchObject({ isUnclear: false });
   });
@@ -182,7 +182,7 @@ describe('the times of a dispute', () => {
   });
 });
 
-/** A paid payment in a table, and an operation's calls to the table. */
+/** A paid payment in a table, with functions that record reports of its dispute and read the dispute. */
 const paidPayment = async () => {
   const { table: stored } = memoryTable({ now: () => NOW });
   const paid = payment({ id: 'pay_1', status: 'succeeded', attempt: 1 });
@@ -207,7 +207,7 @@ const paidPayment = async () => {
     recordDispute({ table: over, now: () => NOW, log: logLines().log }, { payment: paid, ...seen });
   return {
     record,
-    /** Records a report, and another after the first's n-th call. @returns false if the first made fewer calls */
+    /** Records a report, and another one after the first one's n-th table call. @returns false without such a call */
     recordInterrupted: async (seen: SeenDispute, after: number, other: SeenDispute): Promise<boolean> => {
       interrupt = { after, by: () => record(other) };
       await record(seen, table);
@@ -223,17 +223,22 @@ const paidPayment = async () => {
 
 describe('a dispute that is lost after a refund', () => {
   test.each([
-    ['of what it takes', 600, 1],
-    ['of another part', 500, 0],
-  ])('is logged as an anomaly after a refund %s', async (_what, refundedCents, times) => {
-    const { table } = memoryTable({ now: () => NOW });
-    const paid = payment({ id: 'pay_1', status: 'succeeded', attempt: 1, totalCents: 1_000, refundedCents });
-    await table.put(paymentItem(paid, NOW));
-    const { log, lines } = logLines();
-    const seen = event(T, { status: 'lost', amountCents: 500 });
-    await recordDispute({ table, now: () => NOW, log }, { payment: paid, ...seen });
-    expect(lines.filter(({ message, level }) => message === 'refund anomaly' && level === 'error')).toHaveLength(times);
-  });
+    ['the refund overlaps the disputed amount', 600, 1],
+    ['the refund is of the undisputed part', 500, 0],
+  ])(
+    'is logged as an anomaly only if part of the disputed amount was refunded: %s',
+    async (_what, refundedCents, times) => {
+      const { table } = memoryTable({ now: () => NOW });
+      const paid = payment({ id: 'pay_1', status: 'succeeded', attempt: 1, totalCents: 1_000, refundedCents });
+      await table.put(paymentItem(paid, NOW));
+      const { log, lines } = logLines();
+      const seen = event(T, { status: 'lost', amountCents: 500 });
+      await recordDispute({ table, now: () => NOW, log }, { payment: paid, ...seen });
+      expect(lines.filter(({ message, level }) => message === 'refund anomaly' && level === 'error')).toHaveLength(
+        times,
+      );
+    },
+  );
 });
 
 describe('two reports of one dispute at the same time', () => {

@@ -178,7 +178,7 @@ describe('a payment that waits for its payer', () => {
     expect(result).toBe('canceled');
   });
 
-  test('is never canceled if it pays a provider’s invoice, because the provider ends it', async () => {
+  test('is never canceled if it pays a provider’s invoice, because the provider ends such a payment', async () => {
     const { result, calls } = await run({ record: pending({ providerInvoiceId: 'in_1' }), at: 3 * DAY_MS, script });
     expect([result, calls]).toEqual(['unchanged', ['findPayment']]);
   });
@@ -324,7 +324,7 @@ describe('an approval of the payer that no event has reported', () => {
     expect(stored).toMatchObject({ status: 'succeeded', attempt: 2 });
   });
 
-  test('is captured in the read that finds the payment pending', async () => {
+  test('is captured in the same run as the read that finds the payment pending', async () => {
     const record = payment({ reconcileAt: iso(NOON + MINUTE_MS) });
     const { result, calls } = await run({ record, at: MINUTE_MS, script: captures });
     expect([result, calls]).toEqual(['succeeded', ['findPayment', 'confirmIntent']]);
@@ -345,23 +345,20 @@ describe('an approval of the payer that no event has reported', () => {
   });
 
   test.each([
-    ['after the approval', pending],
-    ['before the approval', payment({ reconcileAt: iso(NOON + MINUTE_MS) })],
-  ])(
-    'is not captured if another function changes the payment first, and the payment was read %s',
-    async (_, record) => {
-      const work = await paymentWork(record, {
-        ...captures,
-        findPayment: async () => {
-          await work.overtake({ status: 'pending' });
-          return approved();
-        },
-      });
-      work.clock.at = NOON + MINUTE_MS;
-      expect(await runDuePayment(work.deps, record.id)).toBe('another write came first');
-      expect(work.calls).toEqual(['findPayment']);
-    },
-  );
+    ['a pending payment', pending],
+    ['a payment without an attempt', payment({ reconcileAt: iso(NOON + MINUTE_MS) })],
+  ])('is not captured if another function changes the payment first: %s', async (_, record) => {
+    const work = await paymentWork(record, {
+      ...captures,
+      findPayment: async () => {
+        await work.overtake({ status: 'pending' });
+        return approved();
+      },
+    });
+    work.clock.at = NOON + MINUTE_MS;
+    expect(await runDuePayment(work.deps, record.id)).toBe('another write came first');
+    expect(work.calls).toEqual(['findPayment']);
+  });
 });
 
 describe('an update without a response', () => {

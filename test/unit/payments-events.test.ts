@@ -135,7 +135,7 @@ describe('the payload of a payment’s event', () => {
     });
   });
 
-  test('carries the order of the version', () => {
+  test('carries the order and the amounts of the payment’s version', () => {
     const order = { referenceCode: 'R-1', metadata: { cart: 7 }, productId: 'prod_1', quantity: 3 };
     const amounts = { subtotalCents: 3_000, taxCents: 600, discountCents: 100, totalCents: 3_500 };
     expect(payloadOf(payment({ ...order, ...amounts }))).toMatchObject({

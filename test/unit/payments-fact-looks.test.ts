@@ -13,7 +13,7 @@ import { paymentWork, reported, type Script, UNKNOWN } from '../builders/payment
 const DETAILS: MethodDetails = { type: 'card', cardBrand: 'visa', lastFour: '4242' };
 const FEE: Settlement = { feeCents: 103, netCents: 2_397, currency: 'USD' };
 
-/** A payment of noon with only the outcome reported by its provider. */
+/** A payment made at noon. Its provider has reported only its outcome. */
 const outcome = (fields: Partial<VisiblePayment> = {}): VisiblePayment =>
   payment({ status: 'succeeded', version: 3, attempt: 1, factsAt: iso(NOON + MINUTE_MS), ...fields });
 
@@ -122,7 +122,7 @@ describe('a read for facts', () => {
     expect(await dueAt()).toBeUndefined();
   });
 
-  test('follows a lookup requested by an event, without a second lookup', async () => {
+  test('comes after a lookup that an event requested, and the lookup is not repeated', async () => {
     const asked = { reconcileAt: iso(NOON), reconcileStep: 0 };
     const failed = outcome({ status: 'failed', failureCode: 'do_not_honor', ...asked });
     const work = await paymentWork(failed, { findPayment: async () => reported('failed') });

@@ -1,4 +1,4 @@
-/** @module The facts of a payment: the method, the provider's words for a decline, and the provider's fee. */
+/** @module The facts of a payment: the method, the provider's codes for a decline, and the provider's fee. */
 import { describe, expect, test } from 'vitest';
 import type { MethodDetails, PaymentFacts, Settlement } from '../../shared/core/payment-facts.ts';
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
@@ -131,7 +131,7 @@ describe('a second decline after a failed authentication without a charge', () =
     expect(next && withFactsRead(next, report({ details: VISA, decline: DECLINE }, 'ch_1'), LATER)).toBeUndefined();
   });
 
-  test('stays if the provider reports no facts about it', () => {
+  test('does not replace the first decline if the provider reports no facts about it', () => {
     expect(withFactsRead(first, { attemptRef: 'ch_2', failureCode: 'lost_card' }, LATER)).toBeUndefined();
   });
 });
@@ -143,10 +143,13 @@ describe('the reads for facts', () => {
     ['succeeded with both', paid({ details: VISA, settlement: FEE }), false],
     ['failed without the method', ended('failed', { decline: DECLINE }), true],
     ['failed with the method', ended('failed', { details: VISA }), false],
-    ['canceled', advancePayment(processing(), { to: 'canceled', now: NOON, cause: 'event' }), false],
-  ])('begin a minute after the outcome if the payment is %s', (_, { factsAt, factLooks }, isDue) => {
-    expect([factsAt, factLooks]).toEqual([isDue ? iso(NOON + MINUTE_MS) : undefined, undefined]);
-  });
+    ['was canceled', advancePayment(processing(), { to: 'canceled', now: NOON, cause: 'event' }), false],
+  ])(
+    'begin a minute after the outcome only if a fact is missing: the payment %s',
+    (_, { factsAt, factLooks }, isDue) => {
+      expect([factsAt, factLooks]).toEqual([isDue ? iso(NOON + MINUTE_MS) : undefined, undefined]);
+    },
+  );
 
   test('are made after a minute, an hour and a day, and then end', () => {
     const first = paid();

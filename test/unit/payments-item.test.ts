@@ -116,18 +116,38 @@ describe('the due time of a payment', () => {
   const tomorrow = iso(NOON + DAY_MS);
 
   test.each([
-    ['created: expires after a day', payment(), tomorrow],
-    ['requires_payment_method: expires after a day', payment({ status: 'requires_payment_method' }), tomorrow],
-    ['creating: is finished', { ...payment(), status: 'creating' as const, reconcileAt: soon }, soon],
-    ['processing: is looked up', payment({ status: 'processing', reconcileAt: soon, ...secret }), soon],
-    ['pending: is looked up', payment({ status: 'pending', reconcileAt: soon }), soon],
-    ['with an update under way: is finished', payment({ draft: draft(), reconcileAt: soon }), soon],
-    ['failed, with its secret: loses it', payment({ status: 'failed', ...secret }), tomorrow],
-    ['succeeded, with its secret: loses it', payment({ status: 'succeeded', ...secret }), tomorrow],
-    ['failed', payment({ status: 'failed' }), undefined],
-    ['failed, with a lookup that an event asked for', payment({ status: 'failed', reconcileAt: soon }), soon],
-    ['succeeded', payment({ status: 'succeeded' }), undefined],
-    ['canceled', payment({ status: 'canceled', reconcileAt: soon }), undefined],
+    ['is the expiry after a day for a created payment', payment(), tomorrow],
+    [
+      'is the expiry after a day for a payment without a method',
+      payment({ status: 'requires_payment_method' }),
+      tomorrow,
+    ],
+    [
+      'is the next retry for a payment that is still being created',
+      { ...payment(), status: 'creating' as const, reconcileAt: soon },
+      soon,
+    ],
+    [
+      'is the next lookup for a processing payment',
+      payment({ status: 'processing', reconcileAt: soon, ...secret }),
+      soon,
+    ],
+    ['is the next lookup for a pending payment', payment({ status: 'pending', reconcileAt: soon }), soon],
+    ['is the next retry for a payment with an update under way', payment({ draft: draft(), reconcileAt: soon }), soon],
+    ['is the removal of the client secret for a failed payment', payment({ status: 'failed', ...secret }), tomorrow],
+    [
+      'is the removal of the client secret for a succeeded payment',
+      payment({ status: 'succeeded', ...secret }),
+      tomorrow,
+    ],
+    ['is absent for a failed payment without a secret', payment({ status: 'failed' }), undefined],
+    [
+      'is the lookup that an event requested for a failed payment',
+      payment({ status: 'failed', reconcileAt: soon }),
+      soon,
+    ],
+    ['is absent for a succeeded payment without a secret', payment({ status: 'succeeded' }), undefined],
+    ['is absent for a canceled payment', payment({ status: 'canceled', reconcileAt: soon }), undefined],
   ])('%s', (_, record, at) => {
     expect(nextPaymentDue(record)).toBe(at);
   });
@@ -172,12 +192,12 @@ describe('the payment store', () => {
     return { store, memory };
   };
 
-  test('keeps the first of two payments with the same id, and returns it', async () => {
+  test('keeps the first of two payments with the same id, and returns that payment', async () => {
     const { store } = await stored();
     expect(await store.insertOrFind(payment({ totalCents: 1, subtotalCents: 1 }))).toEqual(payment());
   });
 
-  test('commits on the version that was read, and returns the stored record after a concurrent commit', async () => {
+  test('commits only on the version that was read, and returns the stored record after a concurrent commit', async () => {
     const { store } = await stored();
     const paid = advancePayment(payment(), { to: 'succeeded', now: NOON + 1, cause: 'event' });
     const failed = advancePayment(payment(), { to: 'failed', now: NOON + 2, cause: 'event' });
@@ -187,7 +207,7 @@ describe('the payment store', () => {
     expect((await store.load(payment().id))?.status).toBe('succeeded');
   });
 
-  test('writes nothing for a status change missing in the transition table', async () => {
+  test('writes nothing for a status change that is missing in the transition table', async () => {
     const { store, memory } = await stored();
     const before = await memory.table.get(paymentKey(payment().id));
     const unpaid = advancePayment(payment(), { to: 'succeeded', now: NOON + 1, cause: 'cancel' });
@@ -216,7 +236,7 @@ describe('the payment store', () => {
     await expect(store.change(payment(), () => next)).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' });
   });
 
-  test('allows one update at a time, and no commit of a version read before it', async () => {
+  test('allows one update at a time, and no commit of a version that was read before the update', async () => {
     const { store } = await stored();
     expect(await store.claimDraft(payment(), draft())).toMatchObject({ draft: draft() });
     expect(await store.claimDraft(payment(), draft({ totalCents: 1 }))).toBeUndefined();
@@ -238,7 +258,7 @@ describe('the payment store', () => {
     expect((await store.load(payment().id))?.draft).toBeUndefined();
   });
 
-  test('gives an update to one function at a time, until it is released or the function’s timeout has passed', async () => {
+  test('gives an update to one function at a time, until the update is released or the function’s timeout has passed', async () => {
     const { store } = await stored();
     const asked = await store.claimDraft(payment(), draft());
     if (!asked) throw new Error('the draft was not claimed');

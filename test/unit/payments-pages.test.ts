@@ -1,5 +1,5 @@
 /**
- * @module Pages of a payment list beyond the rows skippable by a request. The counts per day find the first day of
+ * @module Pages of a payment list beyond the rows that one request can skip. The counts per day find the first day of
  * such a page, and the page keeps the bounds of its list.
  */
 import fc from 'fast-check';
@@ -14,7 +14,7 @@ import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 
 const SCOPE = 'USER#1#PAY';
-/** The number of rows read by the engine per request. */
+/** The number of rows that the engine reads per request. */
 const PER_REQUEST = 4_000;
 const STATUSES = ['succeeded', 'failed'] as const;
 
@@ -23,7 +23,7 @@ interface Row {
   readonly status: (typeof STATUSES)[number];
 }
 
-/** One row per `step` of each day, oldest first. Every third payment failed. */
+/** The rows of each day at equal intervals, oldest first. Every third payment failed. */
 const rowsOf = (days: readonly number[]): readonly Row[] =>
   days.flatMap((count, day) =>
     Array.from({ length: count }, (_, number): Row => {

@@ -18,7 +18,7 @@ const GUEST = { userId: undefined, guestId: 'guest_1', guestEmail: 'gus@example.
 
 type Counters = Map<string, Map<string, number>>;
 
-/** Applies the steps to the table, with one history entry per version and added numbers. */
+/** Applies the steps to the counters. Steps whose history entry exists change nothing, as in the table. */
 const apply = (counters: Counters, history: Set<string>, steps: readonly TransactionStep[]): void => {
   for (const step of steps) {
     if ('put' in step) {
@@ -37,7 +37,7 @@ const apply = (counters: Counters, history: Set<string>, steps: readonly Transac
   }
 };
 
-/** The expected counters from the records, without zeros. Users and organizations have sums. */
+/** The expected counters from the records, without zeros. Users and organizations have sums instead of counters. */
 const counted = (records: readonly Payment[]): Record<string, Record<string, number>> => {
   const counts: Record<string, Record<string, number>> = {};
   const add = (scope: string, { createdAt, status }: Payment): void => {
@@ -134,7 +134,7 @@ describe('a payment’s change', () => {
     expect(paymentProjection(payment(), payment({ version: 2, description: 'new' }))).toHaveLength(1);
   });
 
-  test('counts on the day of the payment’s creation, even if it arrives late', () => {
+  test('counts on the day of the payment’s creation, even if the change arrives late', () => {
     const before = payment({ status: 'processing', projectId: 'proj_1' });
     const after = payment({ ...before, status: 'succeeded', version: 2, updatedAt: iso(NOON + 40 * DAY_MS) });
     const counters = paymentProjection(before, after).filter(

@@ -68,12 +68,12 @@ describe('an event about a payment', () => {
     expect(stored).toMatchObject({ status, version: 3, cause: 'event', ...facts });
   });
 
-  test('payment_intent.processing moves a payment that waits for its payer to processing', async () => {
+  test('moves a payment that waits for its payer to processing if it is payment_intent.processing', async () => {
     const { result } = await apply({ record: claimed({ status: 'pending' }), type: 'payment_intent.processing' });
     expect(result).toMatchObject({ kind: 'applied', status: 'processing' });
   });
 
-  test('payment_intent.requires_action moves an unconfirmed payment to pending', async () => {
+  test('moves an unconfirmed payment to pending if it is payment_intent.requires_action', async () => {
     const { result } = await apply({ type: 'payment_intent.requires_action' });
     expect(result).toMatchObject({ kind: 'applied', status: 'pending' });
   });
@@ -210,7 +210,7 @@ describe('the payment of an event', () => {
   test.each([
     ['the provider differs', { slot: 'provider_b' }, 'provider differs'],
     ['neither id is the payment’s', { object: { id: 'pi_9', intentId: 'order_9' } }, 'provider object differs'],
-    ['it has no other id', { object: { id: 'pi_9' } }, 'provider object differs'],
+    ['the event’s only id is not the payment’s', { object: { id: 'pi_9' } }, 'provider object differs'],
   ] as const)('is not accepted from our id alone if %s', async (_, sent, reason) => {
     const { result, stored } = await apply(sent);
     expect(result).toMatchObject({ kind: 'quarantined', reason, payment: { status: 'created' } });
@@ -221,7 +221,7 @@ describe('the payment of an event', () => {
     { id: 'pi_1', intentId: 'order_9' },
     { id: 'capture_1', intentId: 'pi_1' },
     { id: 'capture_1', intentId: undefined },
-  ])('is matched by our id if one of the provider’s ids also belongs to it: %j', async (object) => {
+  ])('is matched by our id if one of the provider’s ids in the event is the payment’s, too: %j', async (object) => {
     const { result } = await apply({ record: payment({ providerPaymentId: 'capture_1' }), object });
     expect(result).toMatchObject({ kind: 'applied' });
   });
@@ -275,7 +275,7 @@ describe('an event that contradicts a settled payment', () => {
   });
 
   test.each([
-    ['has the payment no more', { kind: 'refused', reason: 'resource_missing' }],
+    ['no longer has the payment', { kind: 'refused', reason: 'resource_missing' }],
     ['reports another amount', reported('succeeded', { amountCents: 1 })],
   ] as const)('is quarantined if the provider %s', async (_, outcome) => {
     const { result, stored, lines } = await apply({ record: canceled, script: reads(outcome) });
@@ -342,7 +342,7 @@ describe('an event that reports the payer’s approval', () => {
     expect([calls, await dueAt()]).toEqual([[], due]);
   });
 
-  test('triggers an immediate lookup of a pending payment if it is older than the claim', async () => {
+  test('triggers an immediate lookup of a pending payment if the event is older than the claim', async () => {
     const record = claimed({
       status: 'pending',
       claimedAt: iso(NOON + 2 * SECOND_MS),

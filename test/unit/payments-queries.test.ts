@@ -83,7 +83,7 @@ describe('the includes of one payment', () => {
     expect(included(query)).toEqual(expected);
   });
 
-  test('include only the payment method in a list', () => {
+  test('can name only the payment method in a list', () => {
     for (const query of [{ include: 'pm' }, { include: 'payment_method' }, { include_pm: '1' }]) {
       expect(includedInList(query)).toEqual(['payment_method']);
     }

@@ -71,7 +71,7 @@ describe('the settlement of a refund', () => {
     expect(recordItem(refundShape, made)['due_at']).toBe(iso(NOON + MINUTE_MS));
   });
 
-  test('is read by one of two functions that run the due work at the same time', async () => {
+  test('is read only once if two functions run the due work at the same time', async () => {
     const { run, reads } = await setUp(refunded());
     expect((await Promise.all([run(), run()])).toSorted()).toEqual(['another write came first', 'no settlement']);
     expect(reads).toHaveLength(1);
@@ -84,7 +84,7 @@ describe('the settlement of a refund', () => {
   });
 
   test.each([
-    ['the provider does not tell it', listed(reported())],
+    ['the provider does not report it', listed(reported())],
     ['the provider cannot be read', UNKNOWN],
   ])('is read three times, after a minute, an hour and a day, if %s', async (_, read) => {
     const { run, stored, clock, reads } = await setUp(refunded(), read);
@@ -152,7 +152,7 @@ describe('the settlement of a refund', () => {
     expect([failed.status, failed.settlement, failed.factsAt]).toEqual(['failed', undefined, undefined]);
   });
 
-  test('is shown to platform admins only', () => {
+  test('is shown to staff, but not to payers', () => {
     const known = refundOf(recordItem(refundShape, refunded({ settlement: GIVEN_BACK })));
     expect(refundView(known, 'staff')).toMatchObject({ settlement: { fee_cents: -30, net_cents: -470 } });
     expect(refundView(refunded(), 'staff')).toMatchObject({ settlement: null });

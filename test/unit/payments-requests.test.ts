@@ -84,7 +84,7 @@ describe('the request to create an intent', () => {
     expect(Object.getPrototypeOf(parsed.data?.metadata ?? {})).toBe(Object.prototype);
   });
 
-  test.each(['provider_a', 'provider_b', 'provider_c', 'provider_d'])('can name %s', (slot) => {
+  test.each(['provider_a', 'provider_b', 'provider_c', 'provider_d'])('accepts the provider slot %s', (slot) => {
     expect(takes({ provider_id: slot })).toEqual([]);
   });
 
@@ -181,7 +181,7 @@ describe('a field that a caller can never set', () => {
 });
 
 describe('the request to update an intent', () => {
-  test('accepts no field, any single field, or null to clear a field', () => {
+  test('accepts no field, and null to clear a field', () => {
     expect(problems(updateIntentBody, {})).toEqual([]);
     const clearable = ['description', 'payment_method_id', 'customer_id', 'project_id', 'metadata', 'return_url'];
     for (const field of clearable) expect(problems(updateIntentBody, { [field]: null })).toEqual([]);

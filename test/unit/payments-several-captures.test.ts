@@ -24,15 +24,15 @@ describe('captureToRefund', () => {
   });
 
   test.each([
-    ['without a capture, of the first', dispute(LOST), 'SECOND'],
-    ['of the first', dispute({ ...LOST, captureId: 'FIRST' }), 'SECOND'],
-    ['of the second', dispute({ ...LOST, captureId: 'SECOND' }), 'FIRST'],
+    ['that names no capture, which means the first capture', dispute(LOST), 'SECOND'],
+    ['of the first capture', dispute({ ...LOST, captureId: 'FIRST' }), 'SECOND'],
+    ['of the second capture', dispute({ ...LOST, captureId: 'SECOND' }), 'FIRST'],
     ['that is open, which has taken nothing', dispute(), 'FIRST'],
   ])('subtracts the amount lost in a dispute %s', (_, lost, from) => {
     expect(captureToRefund(captured({ disputes: [lost] }), 700)).toBe(from);
   });
 
-  test('refuses an amount above every single capture’s rest', () => {
+  test('refuses an amount above what remains of each single capture', () => {
     const lost = captured({ disputes: [dispute(LOST)] });
     expect(captureToRefund(lost, 900)).toBe('SECOND');
     expect(() => captureToRefund(lost, 901)).toThrow('send several refunds');
@@ -44,7 +44,7 @@ describe('capturesReturning', () => {
     [undefined, [300, 0]],
     ['FIRST', [300, 0]],
     ['SECOND', [0, 300]],
-  ] as const)('counts a refund of the capture %s, by default of the first capture', (captureId, returned) => {
+  ] as const)('adds a refund to the capture %s, by default to the first capture', (captureId, returned) => {
     const after = capturesReturning(captured(), { captureId }, 300);
     expect(after?.map(({ returnedCents }) => returnedCents)).toEqual(returned);
   });

@@ -15,7 +15,7 @@ describe('the check for stuck payments', () => {
     ['pending', 'outcome_unknown', DAY_MS, false],
     ['created', 'outcome_unknown', DAY_MS, false],
   ])(
-    'is made for the status %s and the lookup result %s, %i ms after the claim; stuck: %s',
+    'decides for the status %s and the lookup result %s, %i ms after the claim; stuck: %s',
     (...[status, looked, after, stuck]) => {
       const claimed = payment({ status, createdAt: iso(NOON - DAY_MS), claimedAt: iso(NOON) });
       expect(isStuck(claimed, looked, NOON + after)).toBe(stuck);

@@ -18,7 +18,7 @@ import { memoryTable } from '../builders/memory-table.ts';
 import { NOON, payment } from '../builders/payment.ts';
 import { paymentProjection } from '../builders/projection.ts';
 
-/** Four users, an organization and a guest; the guest has no summary. */
+/** Two users, an organization and a guest. The guest has no summary. */
 const OWNERS: readonly Partial<Payment>[] = [
   { userId: 'user_1' },
   { userId: 'user_2' },
@@ -27,7 +27,7 @@ const OWNERS: readonly Partial<Payment>[] = [
 ];
 const CURRENCIES = ['USD', 'EUR', 'JPY'] as const;
 const PROVIDERS = ['provider_a', 'provider_b', 'provider_c'] as const;
-/** What the provider reports about the method. A later report adds to an earlier one. */
+/** The methods that a provider may report. A later report adds to an earlier report. */
 const METHODS: readonly Payment['details'][] = [
   undefined,
   { type: 'card', cardBrand: 'visa', lastFour: '4242' },
@@ -258,7 +258,7 @@ const summary = async (all: World, owner: Owner | undefined, fields: Record<stri
 };
 
 describe('the summaries of payments', () => {
-  test('equal the sum over the payments after every random history and every replay of it', async () => {
+  test('equal the sum over the payments after every random history, also with repeated messages of the stream', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
         const all = world();

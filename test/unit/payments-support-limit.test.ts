@@ -27,7 +27,7 @@ describe('refundLimitsOf', () => {
   });
 });
 
-/** The provider is asked for the amount only after the limit has been checked. */
+/** The service asks the provider only after its check of the limit, so this error shows that the limit permits it. */
 const REACHED = 'the limit permits it';
 
 /** @returns the reason of the refusal */
@@ -53,13 +53,13 @@ const refusalOf = async (caller: Caller, fields: Partial<VisiblePayment>, amount
 
 describe('a refund by support', () => {
   test.each<[string, Partial<VisiblePayment>, number]>([
-    ['alone', {}, 1_000],
+    ['without other refunds', {}, 1_000],
     ['after other refunds', { refundedCents: 400 }, 600],
     ['beside a refund that is under way', { refundingCents: 400 }, 600],
     ['after and beside other refunds', { refundedCents: 300, refundingCents: 300 }, 400],
     ['in a currency with a limit of its own', { currency: 'EUR' }, 500],
     ['in a currency that has no limit, and so no refunds', { currency: 'GBP' }, 0],
-  ])('is refused beyond the limit of the payment %s', async (_, fields, most) => {
+  ])('is refused only beyond the limit of its payment: %s', async (_, fields, most) => {
     if (most > 0) expect(await refusalOf(staff('support'), fields, most)).toBe(REACHED);
     expect(await refusalOf(staff('support'), fields, most + 1)).toBe('INSUFFICIENT_PERMISSIONS');
     expect(await refusalOf(staff('finance'), fields, most + 1)).toBe(REACHED);

@@ -141,7 +141,7 @@ describe('a sync of a payment that was paid', () => {
     expect(await without.reply()).toMatchObject({ status: 'succeeded' });
   });
 
-  test('shows the payment as it was read if it is removed meanwhile', async () => {
+  test('shows the payment as it was read if the payment is removed meanwhile', async () => {
     const { port } = moneyBack();
     const work = await sync(paid, {
       ...found,

@@ -53,7 +53,7 @@ describe('the states of a payment', () => {
     expect(isAhead(from, to)).toBe(rankOf(to) > rankOf(from));
   });
 
-  test('are final after success, except for a read, and after cancellation, except for a read or moved money', () => {
+  test('change after a success only by a read, and after a cancellation only by a read or by a payment that succeeded', () => {
     expect(PAYMENT_STATUSES.filter(isSettled).toSorted()).toEqual(['canceled', 'succeeded']);
     expect(Object.keys(PAYMENT_TRANSITIONS.succeeded)).toEqual(['read']);
     expect(PAYMENT_TRANSITIONS.canceled).toMatchObject({ answer: ['succeeded'], invoice: ['succeeded'] });
@@ -91,7 +91,7 @@ describe('the states of a payment', () => {
     expect(of('cancel')).toEqual(of('cancel', (from, to) => to === 'canceled' && !isSettled(from)));
   });
 
-  test('allow an attempt unless they are under way, held or final, and go back after a released attempt', () => {
+  test('allow an attempt unless the payment is under way, held or final, and go back after a released attempt', () => {
     const begins = (from: PaymentStatus) => rankOf(from) < rankOf('processing') || from === 'failed';
     expect(of('approval')).toEqual(of('approval', (from, to) => to === 'processing' && begins(from)));
     expect(of('claim')).toEqual(of('approval').filter((one) => !one.startsWith('pending ')));
@@ -144,13 +144,13 @@ describe('a provider’s event', () => {
   };
 
   test.each(PAYMENT_STATUSES.flatMap((from) => REPORTED.map((to) => [from, to] as const)))(
-    'advances a payment, is ignored, or causes a read of the provider: %s, with %s reported',
+    'advances a payment, is ignored, or causes a read of the provider: %s here, %s reported',
     (from, to) => {
       expect(decideEvent(payment({ status: from }), reportedEvent(to))).toEqual(expected(from, to));
     },
   );
 
-  test('never leaves a settled state by itself', () => {
+  test('never changes a settled payment by itself', () => {
     fc.assert(
       fc.property(
         fc.constantFrom<PaymentStatus>('succeeded', 'canceled'),
@@ -338,7 +338,7 @@ describe('the claim for a confirmation', () => {
     ['processing', 'in progress'],
     ['canceled', 'canceled'],
     ['succeeded', 'already succeeded'],
-  ])('is checked for a %s payment, with the refusal: %s', (status, refusal) => {
+  ])('for a %s payment has the refusal: %s', (status, refusal) => {
     expect(claimRefusal(payment({ status }))).toBe(refusal);
   });
 
@@ -348,7 +348,7 @@ describe('the claim for a confirmation', () => {
     ['failed', 'in progress'],
     ['canceled', 'canceled'],
     ['succeeded', 'already succeeded'],
-  ])('is checked for a %s payment with an open update, with the refusal: %s', (status, refusal) => {
+  ])('for a %s payment with an open update has the refusal: %s', (status, refusal) => {
     expect(claimRefusal(payment({ status, draft: draft() }))).toBe(refusal);
   });
 });
@@ -404,7 +404,7 @@ describe('an update of a payment', () => {
     { returnUrl: 'https://b.example/' },
     { setupFutureUsage: undefined },
     { providerCustomerId: 'cus_2' },
-  ])('is sent to the provider if it changes only fields that the provider stores: %j', (changed) => {
+  ])('is sent to the provider if it changes a field that the provider stores: %j', (changed) => {
     expect(concernsProvider(payment(held), { ...held, ...changed })).toBe(true);
   });
 

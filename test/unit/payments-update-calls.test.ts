@@ -91,7 +91,7 @@ describe('a resend of an update', () => {
   test.each<[string, Run, Result]>([
     ['applies the draft', { sent: NEW_AMOUNT }, [3_000, undefined, SENT, 'dropped']],
     ['keeps the draft after a lost response', { sent: UNKNOWN }, ['PAYMENT_IN_PROGRESS', 2, SENT, 'kept']],
-    ['names the wait that the provider asks for', { sent: LIMITED }, ['PAYMENT_IN_PROGRESS', 7, SENT, 'kept']],
+    ['returns the retry delay that the provider requests', { sent: LIMITED }, ['PAYMENT_IN_PROGRESS', 7, SENT, 'kept']],
     [
       'applies a refused draft if the provider has its amount',
       { sent: TOO_SMALL, read: NEW_AMOUNT },
@@ -108,7 +108,7 @@ describe('a resend of an update', () => {
       ['AMOUNT_TOO_SMALL', undefined, BOTH, 'dropped'],
     ],
     [
-      'names the wait that the provider asks for before a read',
+      'returns the retry delay that the provider requests in response to the read',
       { sent: TOO_SMALL, read: LIMITED },
       ['PAYMENT_IN_PROGRESS', 7, BOTH, 'kept'],
     ],
@@ -122,9 +122,9 @@ describe('a cancellation after an update with an unknown outcome', () => {
     ['applies an update that the provider has', { read: NEW_AMOUNT }, [3_000, undefined, READ, 'dropped']],
     ['drops an update that the provider lacks', { read: OLD_AMOUNT }, [2_500, undefined, READ, 'dropped']],
     ['waits while the provider does not respond', { read: UNKNOWN }, ['PAYMENT_IN_PROGRESS', 2, READ, 'kept']],
-    ['names the wait that the provider asks for', { read: LIMITED }, ['PAYMENT_IN_PROGRESS', 7, READ, 'kept']],
+    ['returns the retry delay that the provider requests', { read: LIMITED }, ['PAYMENT_IN_PROGRESS', 7, READ, 'kept']],
     [
-      'refuses another amount than before and after the update',
+      'fails if the provider has neither the amount before the update nor the amount after it',
       { read: reported('created', { amountCents: 9_999 }) },
       ['PROVIDER_ERROR', undefined, READ, 'kept'],
     ],

@@ -42,7 +42,7 @@ describe('the view of a payment', () => {
     for (const name of names) expect(text).not.toContain(`"${name}`);
   });
 
-  test('has the API’s fields, null without a value', () => {
+  test('has the API’s fields, with null for a field without a value', () => {
     const view = forPayer(payment());
     expect(view).toEqual({
       id: 'pay_00000000000000000000000a',
@@ -176,7 +176,7 @@ describe('the view of a payment', () => {
     }
   });
 
-  test('shows the merchant’s net amount to platform admins only', () => {
+  test('shows the provider’s fee and the net amount only to staff', () => {
     const known = payment({ status: 'succeeded', settlement: SETTLEMENT });
     const shown = { fee_cents: 103, net_cents: 2_397, currency: 'EUR', exchange_rate: '0.92', available_on: iso(NOON) };
     expect(paymentView(known, 'staff').settlement).toEqual(shown);
@@ -186,7 +186,7 @@ describe('the view of a payment', () => {
     expect(JSON.stringify(forPayer(known))).not.toMatch(/2397|fee_cents/);
   });
 
-  test('has a small fixed set of fields without a credential', () => {
+  test('has a small fixed set of fields in the list without a credential', () => {
     expect(Object.keys(guestPaymentView(full)).toSorted()).toEqual([
       'amount_cents',
       'completed_at',

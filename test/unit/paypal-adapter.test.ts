@@ -164,7 +164,7 @@ describe('the PayPal access token', () => {
     expect(bearer(calls)).toEqual(['Bearer t1', 'Bearer t2']);
   });
 
-  test('is requested once if several calls find it refused', async () => {
+  test('is renewed once if PayPal refuses it to several calls at the same time', async () => {
     let bought = 0;
     const { provider } = paypalThat((path, { headers }) => {
       if (path.includes('oauth2')) {
@@ -185,7 +185,7 @@ describe('the PayPal access token', () => {
       if (!path.includes('oauth2')) return Response.json(order('CREATED'));
       return isDown ? new Response('', { status: 503 }) : sold('t1');
     });
-    // The request itself was never sent.
+    // The call itself was never sent, because the request for the token failed.
     expect(await find(provider)).toEqual({ kind: 'not_done', reason: 'unreachable' });
     isDown = false;
     expect(await find(provider)).toMatchObject({ kind: 'done' });

@@ -95,13 +95,13 @@ describe('a PayPal event', () => {
     ['0500', 'do_not_honor'],
     ['toString', 'do_not_honor'],
     [undefined, 'do_not_honor'],
-  ])('reads the decline %s of a card as %s', (code, failureCode) => {
+  ])('with the decline %s of a card reports the failure %s', (code, failureCode) => {
     const declined = { ...CAPTURE, status: 'DECLINED', ...(code && { processor_response: { response_code: code } }) };
     expect(readPayPalEvent(event('PAYMENT.CAPTURE.DECLINED', declined))?.object.failureCode).toBe(failureCode);
   });
 
   test.each(['25', '25.5', '25.501', '-25.00', '1e3', ' 25.00', '٢٥.٠٠', ''])(
-    'reads the amount %j exactly, or reads none if PayPal does not use that format',
+    'has the amount %j exactly, or no amount if PayPal does not use that format',
     (value) => {
       const meant: Readonly<Record<string, number>> = { 25: 2_500, '25.5': 2_550, '25.501': 2_550.1, '-25.00': -2_500 };
       const amount = { currency_code: 'USD', value };
@@ -119,7 +119,7 @@ describe('a PayPal event', () => {
     event('X', CAPTURE).resource,
     { ...event('X', {}), create_time: 'soon' },
     { id: 'WH-1' },
-  ])('is refused as %j', (body) => {
+  ])('is not read from the body %j', (body) => {
     expect(readPayPalEvent(body)).toBeUndefined();
   });
 });

@@ -87,7 +87,7 @@ describe('a PayPal order with an authorization', () => {
     expect(report).toMatchObject({ amountCents: 1_000, hold: NOTHING_LEFT });
   });
 
-  test('with two dashboard captures has their sum, and no fee while one fee is unknown', () => {
+  test('with two captures from the dashboard has the sum of both, and no fee while one fee is unknown', () => {
     const fee = { paypal_fee: money('0.84'), net_amount: money('9.16') };
     const one = { ...capture('C1', 'COMPLETED', '10.00'), seller_receivable_breakdown: fee };
     const single = read(order([authorization('PARTIALLY_CAPTURED')], [one]));
@@ -97,7 +97,7 @@ describe('a PayPal order with an authorization', () => {
     expect(report.facts?.settlement).toBeUndefined();
   });
 
-  test('with two dashboard captures has both captures, and the sum of the fees once both are known', () => {
+  test('with two captures from the dashboard names both, and has the sum of the fees once both are known', () => {
     const settled = (one: Capture, fee: string, net: string): Capture => ({
       ...one,
       seller_receivable_breakdown: { paypal_fee: money(fee), net_amount: money(net) },
@@ -134,7 +134,7 @@ describe('a PayPal order with an authorization', () => {
       expect(read(order(authorizations))).toMatchObject({ status: 'requires_capture', paymentId: 'A2' });
   });
 
-  test('has a hold guaranteed no longer than it lasts', () => {
+  test('has a hold whose guarantee never lasts longer than the hold', () => {
     const report = read(order([authorization('CREATED', { expiration_time: '2030-01-01T01:00:00Z' })]));
     expect(report.hold).toMatchObject({
       captureBefore: '2030-01-01T01:00:00.000Z',
@@ -163,7 +163,7 @@ describe('a PayPal order with an authorization', () => {
 
 describe('a PayPal order without an authorization', () => {
   test.each(['CREATED', 'APPROVED', 'PAYER_ACTION_REQUIRED'])(
-    'with the order status %s does not undo a hold reported by an event',
+    'with the order status %s does not undo a hold that an event reported',
     (status) => {
       const report = read(order([], [], status), 'requires_capture');
       expect(report).toMatchObject({ status: 'requires_capture', amountCents: 2_500 });
@@ -203,7 +203,7 @@ describe('a PayPal event of an authorization', () => {
     expect(event(name, resource)).toMatchObject({ type: undefined });
   });
 
-  test('about its capture names the authorization as the attempt', () => {
+  test('that is about a capture names the authorization as the attempt', () => {
     const related_ids = { order_id: 'O1', authorization_id: 'A1' };
     const captured = { ...capture('C1', 'COMPLETED', '10.00'), supplementary_data: { related_ids } };
     expect(event('PAYMENT.CAPTURE.COMPLETED', captured)).toMatchObject({

@@ -54,7 +54,7 @@ describe("PayPal's verification", () => {
     ['a request that PayPal cannot read', { kind: 'answered no', status: 400 }, 'invalid'],
     ['a request that PayPal cannot process', { kind: 'answered no', status: 422 }, 'invalid'],
     ['any other refusal', { kind: 'answered no', status: 401 }, 'unavailable'],
-    ['no answer', { kind: 'unknown', reason: 'timeout', status: 400 }, 'unavailable'],
+    ['no response', { kind: 'unknown', reason: 'timeout', status: 400 }, 'unavailable'],
   ])('decides by the response: %s', async (_, answer, verdict) => {
     expect(await service(answer).verify()).toBe(verdict);
   });
@@ -81,13 +81,13 @@ describe("PayPal's verification", () => {
   test.each([
     ['a signature that is not the canonical text of its bytes', { 'paypal-transmission-sig': 'YWJ=' }],
     ['an empty signature', { 'paypal-transmission-sig': '' }],
-    ['a certificate with a space', { 'paypal-cert-url': 'https://api.paypal.com/ce rt' }],
-    ['a certificate without encryption', { 'paypal-cert-url': 'http://api.paypal.com/cert' }],
-    ['a certificate behind a user', { 'paypal-cert-url': 'https://user@api.paypal.com/cert' }],
-    ['a certificate at another port', { 'paypal-cert-url': 'https://api.paypal.com:8443/cert' }],
+    ['a certificate URL with a space', { 'paypal-cert-url': 'https://api.paypal.com/ce rt' }],
+    ['a certificate URL without https', { 'paypal-cert-url': 'http://api.paypal.com/cert' }],
+    ['a certificate URL with a user name', { 'paypal-cert-url': 'https://user@api.paypal.com/cert' }],
+    ['a certificate URL with another port', { 'paypal-cert-url': 'https://api.paypal.com:8443/cert' }],
     ['an id with a space at its end', { 'paypal-transmission-id': 'id-1 ' }],
     ['an id with a space at its start', { 'paypal-transmission-id': ' id-1' }],
-    ['a certificate of another host', { 'paypal-cert-url': 'https://api.example.com/cert' }],
+    ['a certificate URL of another host', { 'paypal-cert-url': 'https://api.example.com/cert' }],
     ['a time without a day', { 'paypal-transmission-time': '12:00:00Z' }],
   ])('is not called for %s', async (_, headers) => {
     const { calls, verify } = service();
@@ -127,14 +127,14 @@ describe("PayPal's verification", () => {
     for (const name of ['CLIENT_ID', 'CLIENT_SECRET', 'WEBHOOK_ID']) expect(opened({ [name]: '' })).toBeUndefined();
   });
 
-  test('accepts a time with an offset, and an event of up to thirty days', async () => {
+  test('accepts a time with an offset, and an event that is up to thirty days old', async () => {
     const { verify } = service();
     expect(await verify({ 'paypal-transmission-time': '2026-03-10T14:00:00+02:00' })).toBe('valid');
     expect(await verify({}, '{}', NOON + 30 * DAY_MS)).toBe('valid');
     expect(await verify({}, '{}', NOON + 30 * DAY_MS + 1)).toBe('invalid');
   });
 
-  test('trusts certificates of the operator’s configured base URL, and of no other host', async () => {
+  test('trusts certificates of the configured base URL and of PayPal, and of no other host', async () => {
     const { verify } = service(VALID, 'https://proxy.example:8443/paypal');
     expect(await verify({ 'paypal-cert-url': 'https://proxy.example:8443/cert' })).toBe('valid');
     expect(await verify({ 'paypal-cert-url': 'https://proxy.example/cert', 'paypal-transmission-id': 'x' })).toBe(

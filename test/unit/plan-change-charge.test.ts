@@ -22,7 +22,7 @@ const changing = subscription({
 });
 const method: UsableMethod = { methodRef: 'pm_1', onlyIf: [] } as unknown as UsableMethod;
 
-test('a change paid after the end of its subscription is logged as an anomaly, with its payment', async () => {
+test('a plan change that is paid after the end of its subscription is logged as an anomaly, with its payment', async () => {
   const amount = { amountCents: 500 };
   const held: { table?: Table } = {};
   const work = await paymentWork(

@@ -69,7 +69,7 @@ describe('the price of a change', () => {
   test.each([
     ['a dearer plan in the last hour of a year', { from: 100, to: 4_300, days: 365 }, true],
     ['a plan that was free', { from: 0, to: 300, days: 30 }, true],
-    ['a dearer plan that costs something', { from: 100, to: 9_900, days: 30 }, false],
+    ['a dearer plan whose share is more than a minor unit', { from: 100, to: 9_900, days: 30 }, false],
     ['the same price', { from: 100, to: 100, days: 30 }, false],
     ['a cheaper plan', { from: 100, to: 50, days: 30 }, false],
   ] as const)('of %s is rounded away if it is less than half a minor unit: %j', (_, { from, to, days }, expected) => {
@@ -91,7 +91,7 @@ describe('the price of a change', () => {
     expect(due).toEqual({ subtotalCents: 1_000, taxCents: 190, discountCents: 0, totalCents: 1_190 });
   });
 
-  test('counts a negative tax or discount as 0, and its tax is never more than the total and the discount', () => {
+  test('counts a negative tax or discount as 0, and its tax is never more than the sum of the total and the discount', () => {
     const at = instant('2026-11-16T00:00:00Z');
     const of = (from: ReturnType<typeof price>, to: ReturnType<typeof price>) =>
       priceOf({ from, to, period: NOVEMBER, at, startsPeriod: false }).due;
@@ -115,7 +115,7 @@ const numbers = (seed: number) => {
   };
 };
 
-/** Rounds the exact fraction by its remainder. The code uses another method. */
+/** Rounds the exact fraction by its remainder. The tested code uses another method. */
 const exactShare = (amount: number, left: number, whole: number): number => {
   const [product, divisor] = [BigInt(amount) * BigInt(left), BigInt(whole)];
   const [quotient, remainder] = [product / divisor, product % divisor];

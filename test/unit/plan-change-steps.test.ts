@@ -36,24 +36,24 @@ const ENDS = [
 
 describe('the next read of a subscription after a plan change', () => {
   test.each(ENDS)(
-    'if the change %s, is due immediately after a report during the change, whose price was ignored',
+    'is due immediately if the change %s and a report came during the change, because its price was ignored',
     (_, end) => {
       expect(end(changing({ knownAt: epochSeconds(NOON) })).syncAt).toBe(iso(ENDED_AT));
     },
   );
 
-  test.each(ENDS)('if the change %s, keeps its time without a report during the change', (_, end) => {
+  test.each(ENDS)('keeps its time if the change %s and no report came during the change', (_, end) => {
     expect(end(changing({ knownAt: epochSeconds(NOON) - 1 })).syncAt).toBe(NEXT_READ);
     expect(end(changing({ knownAt: undefined })).syncAt).toBe(NEXT_READ);
   });
 
-  test.each(ENDS)('if the change %s, is absent if the service bills', (_, end) => {
+  test.each(ENDS)('is absent if the change %s and the service bills', (_, end) => {
     const own = changing({ billingOwner: 'service', syncAt: undefined, knownAt: epochSeconds(NOON) });
     expect(end(own).syncAt).toBeUndefined();
   });
 });
 
-describe('the tier of a change during a free trial added by the billing provider', () => {
+describe('the tier of a change during a free trial that the billing provider added', () => {
   const inFreeTrial = (change: Partial<PlanChange>): Subscription => {
     const known = changing({ status: 'trialing', trialEnd: iso(NOON + 10 * DAY_MS), activeSince: CLAIMED_AT });
     const { plan } = known.change ?? {};

@@ -165,7 +165,7 @@ describe('the projection of a batch', () => {
         ? `${step.update.pk} ${step.update.sk}`
         : '';
 
-  test('uses as many transactions as its items need, each within the limit, and no item twice', async () => {
+  test('uses as many transactions as its items need, each within the limit and without an item that occurs twice', async () => {
     for (const [owners, expectedCount] of [
       [1, 2],
       [10, 2],
@@ -240,7 +240,7 @@ describe('the search words of a payment', () => {
     expect(await written(repeated, [1, 1, 2])).toMatchObject({ 'PAY#PEOPLE': { project: word('A') } });
   });
 
-  test('follow a saved method at each change, because its digits may have changed', async () => {
+  test('are written at each change of a payment with a saved method, because the method’s digits may have changed', async () => {
     const saved = { paymentMethodId: 'pm_1' };
     expect(await written(versions({ ...saved }, { ...saved, description: 'new' }), [1, 1])).toMatchObject({
       'PAY#PEOPLE': { v: 2 },

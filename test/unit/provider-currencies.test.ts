@@ -6,8 +6,8 @@ import { SQUARE_CURRENCIES, squareAmounts } from '../../shared/providers/square/
 import { STRIPE_CURRENCIES, stripeAmounts } from '../../shared/providers/stripe/currencies.ts';
 
 /**
- * An independent copy of each provider's documented list, with the minor units per unit of each currency by ISO
- * 4217 and at the provider. Ordinary currencies have 100 in both.
+ * Independent copies of the currencies that each provider documents. The `_SPECIAL` tables contain the currencies that
+ * do not have 100 minor units per unit, by ISO 4217 or at the provider.
  */
 const STRIPE =
   'AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CLP CNY COP CRC CVE CZK DJF DKK DOP DZD EGP ETB EUR FJD FKP GBP GEL GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR ISK JMD JOD JPY KES KGS KHR KMF KRW KWD KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SEK SGD SHP SLE SOS SRD SZL THB TJS TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW';
@@ -133,7 +133,7 @@ describe('the currency rules of Stripe', () => {
       ...{ HKD: 400, HUF: 17_500, INR: 50, JPY: 50, MXN: 1_000, MYR: 200, NOK: 300, NZD: 50, PLN: 200, RON: 200 },
       ...{ SEK: 300, SGD: 50, THB: 1_000 },
     }),
-  )('have for %s the minimum %d', (currency, minimumCents) => {
+  )('set the minimum for %s to %d', (currency, minimumCents) => {
     expect(stripeAmounts.refusalOf({ amountCents: minimumCents, currency })).toBeUndefined();
     const refusal = stripeAmounts.refusalOf({ amountCents: minimumCents - 1, currency });
     expect(refusal).toEqual({ kind: 'too small', minimumCents });
@@ -163,7 +163,7 @@ describe('the currency rules of PayPal', () => {
     expect(centsOf({ currency_code: 'JPY', value: '900.50' })).toBe(900.5);
   });
 
-  test.each(['HUF', 'TWD'])('cannot express parts of %s', (currency) => {
+  test.each(['HUF', 'TWD'])('cannot express fractions of %s', (currency) => {
     expect(paypalAmounts.refusalOf({ amountCents: 250_050, currency })).toEqual({
       kind: 'not expressible',
       multipleOf: 100,

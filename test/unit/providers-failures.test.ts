@@ -1,3 +1,7 @@
+/**
+ * @module The outcome of each status and network error at every adapter, and the retry of a call that certainly had no
+ * effect.
+ */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -13,7 +17,6 @@ import { openStripe } from '../../shared/providers/stripe/stripe.ts';
 import { freePort } from '../builders/free-port.ts';
 import { logLines } from '../builders/log-lines.ts';
 
-/** @module The outcome of each status and network error at every adapter, and the retry of a call without effect. */
 type Kind = Outcome<never>['kind'];
 
 const { slots } = parseSettings({
@@ -129,7 +132,7 @@ describe.each(NAMES)('%s', (name) => {
   test.each([
     ['too many requests', answering(name, 429)],
     ['a refused connection', networkError('ECONNREFUSED')],
-  ])('is retried once after %s, under the same key, and not a second time', async (_, send) => {
+  ])('is called again once after %s, under the same key, and not a second time', async (_, send) => {
     const { provider, keys } = opened(name, send, 2_000);
     expect(await confirm(provider)).toMatchObject({ kind: 'not_done' });
     expect(keys).toHaveLength(2);
@@ -144,7 +147,7 @@ describe.each(NAMES)('%s', (name) => {
     ['a reset', networkError('ECONNRESET')],
     ['a wait longer than 2 s', answering(name, 429, { 'retry-after': '3' })],
     ['a wait of more than half the deadline', answering(name, 429, { 'retry-after': '2' })],
-  ])('is not retried after %s', async (_, send) => {
+  ])('is not called again after %s', async (_, send) => {
     const { provider, keys } = opened(name, send, 2_000);
     await confirm(provider);
     expect(keys).toHaveLength(1);
@@ -157,7 +160,7 @@ test('a Stripe call is not retried if Stripe advises against a retry', async () 
   expect(keys).toHaveLength(1);
 });
 
-describe('a Stripe call with the advice to retry', () => {
+describe('a Stripe call whose response has advice on a retry', () => {
   const WANTED = { 'stripe-should-retry': 'true' };
   const PAID = {
     id: 'pi_1',
@@ -184,7 +187,7 @@ describe('a Stripe call with the advice to retry', () => {
   const paid = async () => Response.json(PAID);
 
   test.each([409, 500, 503])(
-    'is retried once after %i, under the same key, and the second response counts',
+    'is retried once after %i on advice, under the same key, and the second response counts',
     async (status) => {
       const { provider, keys } = inTurn(answering('Stripe', status, WANTED), paid);
       expect(await confirm(provider)).toMatchObject({ kind: 'done', value: { status: 'succeeded' } });
@@ -201,20 +204,23 @@ describe('a Stripe call with the advice to retry', () => {
   test.each([
     ['too many requests', answering('Stripe', 429)],
     ['a refused connection', networkError('ECONNREFUSED')],
-  ])('has an unknown outcome even after %s, because the first call can have acted', async (_, second) => {
-    const { provider, keys } = inTurn(answering('Stripe', 500, WANTED), second);
-    expect(await confirm(provider)).toMatchObject({ kind: 'unknown' });
-    expect(keys).toHaveLength(2);
-  });
+  ])(
+    'has an unknown outcome even if its retry ends with %s, because the first call can have acted',
+    async (_, second) => {
+      const { provider, keys } = inTurn(answering('Stripe', 500, WANTED), second);
+      expect(await confirm(provider)).toMatchObject({ kind: 'unknown' });
+      expect(keys).toHaveLength(2);
+    },
+  );
 
-  test('is not retried after a refusal without that advice', async () => {
+  test('is not retried after a refusal with the advice against a retry', async () => {
     const { provider, keys } = inTurn(answering('Stripe', 400, { 'stripe-should-retry': 'false' }));
     expect(await confirm(provider)).toMatchObject({ kind: 'refused' });
     expect(keys).toHaveLength(1);
   });
 });
 
-test('the response of the second attempt counts', async () => {
+test('the response to the retry of a Square call counts', async () => {
   let calls = 0;
   const { provider } = opened(
     'Square',
@@ -298,7 +304,7 @@ describe('Braintree', () => {
     expect(await create(braintreeAt(url))).toEqual({ kind: 'unknown', reason: 'unreachable' });
   });
 
-  test('is retried once after a 429, and not a second time', async () => {
+  test('is called again once after a 429, and not a second time', async () => {
     let calls = 0;
     const url = await serving((_, response) => {
       calls += 1;

@@ -1,3 +1,7 @@
+/**
+ * @module The service checks the bound of an input before any work whose cost depends on the input's length.
+ * `npm run bench -- hostile` measures the processor time of the same requests.
+ */
 import { describe, expect, test } from 'vitest';
 import { metadataSchema } from '../../shared/http/fields.ts';
 import { checkKey } from '../../shared/http/idempotency.ts';
@@ -7,11 +11,6 @@ import { chainOf, HOSTILE_PLACES } from '../builders/hostile-requests.ts';
 import { hostileTexts } from '../builders/hostile-text.ts';
 import { refusalOf } from '../builders/refusal.ts';
 
-/**
- * @module A bound is checked before any work whose cost depends on the input's length. `npm run bench -- hostile`
- * measures the processor time of the same requests.
- */
-
 /** Methods whose work depends on the length of their text. */
 const WORKING = [
   ...['normalize', 'trim', 'trimStart', 'trimEnd', 'toLowerCase', 'toUpperCase', 'split', 'replace', 'replaceAll'],
@@ -20,7 +19,7 @@ const WORKING = [
 /** Metadata, of 16 KB at most, is the longest text that any reader accepts. */
 const LONGEST_READ = 16 * 1024;
 
-/** Calls `seen` with the name and the text of every call of the method. @returns a function that stops this */
+/** Calls `seen` with the text of every call of the method. @returns a function that restores the method */
 const watch = (prototype: object, name: string, seen: (text: string) => void): (() => void) => {
   const original: (...given: unknown[]) => unknown = Reflect.get(prototype, name);
   const watched = function (this: unknown, ...given: unknown[]): unknown {
@@ -50,7 +49,7 @@ const longReadsOf = async (task: () => Promise<unknown>): Promise<readonly strin
 };
 
 describe('the detector of reads of long texts', () => {
-  test('reports every method reading a long text', async () => {
+  test('reports every method that reads a long text', async () => {
     const long = 'x'.repeat(LONGEST_READ + 1);
     expect(await longReadsOf(async () => long.trim().normalize())).toEqual(['trim', 'normalize']);
     expect(await longReadsOf(async () => /y/.test(long))).toContain('test');

@@ -1,21 +1,21 @@
+/**
+ * @module Every schema of the catalogue checks a bound before any work whose cost depends on the input's length.
+ * raw-bounds.long.test.ts sends oversized texts to every route.
+ */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { REFERENCES } from '../../shared/catalog/catalog-kinds.ts';
 
-/**
- * @module Every schema of the catalogue checks a bound before any work whose cost depends on the input's length.
- * raw-bounds.long.test.ts sends oversized texts to every route.
- */
 type Schema = z.core.$ZodType;
 
 const checksOf = (schema: z.ZodString): readonly string[] =>
   (schema.def.checks ?? []).map((check) => check._zod.def.check);
 
-/** Kinds of schemas with work independent of the length of the input. */
+/** The kinds of schemas whose work does not depend on the length of the input. */
 const PLAIN = [z.ZodEnum, z.ZodLiteral, z.ZodNumber, z.ZodBoolean, z.ZodNever, z.ZodUnknown];
 
-/** The problems of the strings, lists and objects of a schema, by their paths. */
+/** The paths of the strings, lists and records that do not have a bound as their first check. */
 const unboundedIn = (schema: Schema, path: string): readonly string[] => {
   if (schema instanceof z.ZodObject) {
     return Object.entries(schema.shape).flatMap(([name, field]) => unboundedIn(field, `${path}.${name}`));
@@ -68,10 +68,10 @@ describe('the schema of a request', () => {
     ['a string without a bound', z.string()],
     ['a transform before the bound', z.string().trim().max(5)],
     ['a pattern before the bound', z.string().regex(/^a$/).max(5)],
-    ['a format', z.iso.date()],
-    ['a list', z.array(z.enum(['a']))],
-    ['a record', z.record(z.string().max(5), z.number())],
-    ['a value that is read first', z.preprocess(String, z.string().max(5))],
+    ['a format without a bound', z.iso.date()],
+    ['a list without a bound', z.array(z.enum(['a']))],
+    ['a record without a bound', z.record(z.string().max(5), z.number())],
+    ['a value that is converted before the bound', z.preprocess(String, z.string().max(5))],
   ])('is rejected by this test for %s', (_, field) => {
     expect(unboundedIn(z.object({ field }), 'body')).toHaveLength(1);
   });

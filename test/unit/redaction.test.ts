@@ -166,7 +166,7 @@ describe('the stored copy of a payload', () => {
     expect(redact(payload)).toEqual(payload);
   });
 
-  test('fits into a table item, and does not change in a second redaction', () => {
+  test('contains only values that a table item can hold, and does not change in a second redaction', () => {
     const payload: unknown = JSON.parse('{"constructor":{"a":1},"tiny":1e-200,"huge":1e300,"note":"ok"}');
     expect(redact(payload)).toEqual({ tiny: '1e-200', huge: '1e+300', note: 'ok' });
     fc.assert(

@@ -5,7 +5,7 @@ import { discountCountKey, discountUseKey } from '../../shared/platform/keys.ts'
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 
-/** The possible stream reports of one use, in any order and number. */
+/** The reports of the stream about one use. They can come in any order and number. */
 const REPORTS = { paid: redeem, back: giveBackUse } as const;
 type Report = keyof typeof REPORTS;
 

@@ -52,8 +52,8 @@ describe('the discount uses marked as paid or returned by a subscription’s cha
     ['begins a trial', made, { ...made, status: 'trialing' as const }, { paid: ['one'], back: [] }],
     ['is declined', made, { ...made, status: 'declined' as const }, { paid: [], back: ['one'] }],
     ['waits for its payer', made, { ...made, status: 'past_due' as const }, { paid: [], back: [] }],
-    ['is removed unpaid', made, undefined, { paid: [], back: ['one'] }],
-    ['loses its code unpaid', pending, { ...pending, discount: undefined }, { paid: [], back: ['one'] }],
+    ['is removed while it is unpaid', made, undefined, { paid: [], back: ['one'] }],
+    ['loses its code while it is unpaid', pending, { ...pending, discount: undefined }, { paid: [], back: ['one'] }],
     [
       'becomes active at another price',
       pending,

@@ -5,7 +5,7 @@ import { payment } from '../builders/payment.ts';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-test('a renewed hold is captured by its newest authorization', () => {
+test('a read of a renewed hold stores the id and the end of its newest authorization', () => {
   const [before, after] = ['2026-03-01T00:00:00.000Z', '2026-03-20T00:00:00.000Z'];
   const held = payment({
     ...{ captureMethod: 'manual', status: 'requires_capture', authorizedCents: 2_500, captureBefore: before },

@@ -11,7 +11,7 @@ import {
 const NOW = Date.parse('2026-11-26T12:00:00Z');
 const PAYMENT = 'pay_0123456789abcdef01234567';
 
-/** A PayPal order naming our payment. */
+/** A PayPal order that names our payment. */
 const order = (amountCents: number): Restorable => {
   const restorable = asRestorable({
     slot: 'provider_b',
@@ -42,7 +42,7 @@ const order = (amountCents: number): Restorable => {
 
 const RENEWAL: KnownOfRestored = { userId: 'user_1', subtotalCents: 2_000, taxCents: 100, discountCents: 200 };
 
-describe('restoredPayment', () => {
+describe('a restored payment', () => {
   test('has the prices of its subscription if they add up to the paid amount', () => {
     const { anomaly, subtotalCents, totalCents } = restoredPayment(order(1_900), RENEWAL, NOW);
     expect({ anomaly, subtotalCents, totalCents }).toEqual({
@@ -63,7 +63,7 @@ describe('restoredPayment', () => {
   });
 });
 
-/** The record versions of a payment captured or released at the provider and then refunded. */
+/** The record versions of a held payment that is captured at the provider and then refunded. */
 const changesFrom = (first: VisiblePayment): readonly VisiblePayment[] => {
   const { refund, ...held } = { ...first, status: 'requires_capture', authorizedCents: 1_900 } as const;
   const taken = { ...held, cause: 'event', status: 'succeeded' } as const;

@@ -90,7 +90,7 @@ describe('the keys of a provider', () => {
     },
   );
 
-  test('are missing if the secret was never read', async () => {
+  test('cause an error if the secret was never read', async () => {
     manager.on(GetSecretValueCommand, { SecretId: 'arn:a' }).rejects(new Error('unavailable'));
     await expect(open()).rejects.toThrow('unavailable');
   });
@@ -173,7 +173,7 @@ describe('the ids that only the deployment can compute', () => {
     expect(reads()).toBe(1);
   });
 
-  test('are the same under any secret of guest tokens', async () => {
+  test('do not depend on the secret of guest tokens', async () => {
     const idWith = (GUEST_TOKEN_SECRET: string) =>
       stage({ ID_SECRET: SECRET, GUEST_TOKEN_SECRET }).idOf('payment', 'scope');
     expect(await idWith('x'.repeat(32))).toBe(await idWith('y'.repeat(32)));

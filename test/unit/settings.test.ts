@@ -32,7 +32,7 @@ describe('the settings', () => {
     expect(PROVIDER_SLOTS.map((slot) => settings.slots[slot].ADAPTER)).toEqual(['', '', '', '']);
   });
 
-  test('treat an empty variable as absent', () => {
+  test('treat an empty variable, other than STAGE, as absent', () => {
     const names = ['PROVIDER_TIMEOUT_MS', 'GUEST_TOKEN_TTL_SECONDS', 'ALLOW_RAW_CARDS', 'RATE_LIMITS', 'PROVIDER_A'];
     const { queueUrls: _, ...settings } = parseSettings(Object.fromEntries(names.map((name) => [name, ''])));
     expect(settings).toMatchObject({ PROVIDER_TIMEOUT_MS: 10_000, ALLOW_RAW_CARDS: false, RATE_LIMITS: true });
@@ -48,7 +48,7 @@ describe('the settings', () => {
     expect(mistakes({ STAGE: '' })).toEqual(['STAGE: must be local, dev, staging or prod']);
   });
 
-  test('refuse blanks as a number', () => {
+  test('refuse a blank as a number', () => {
     expect(mistakes({ PROVIDER_A_BACKGROUND_RATE: ' ' })).toEqual([
       expect.stringMatching(/^PROVIDER_A_BACKGROUND_RATE: must be a whole number/),
     ]);
@@ -207,7 +207,7 @@ describe('the settings', () => {
     expect([slots.provider_a.BASE_URL, slots.provider_c.BASE_URL]).toEqual(['', 'http://127.0.0.1:1/stripe']);
   });
 
-  test('list each queue by its name', () => {
+  test('map the name of each queue to its URL', () => {
     const env = {
       QUEUE_URL_RUN_DUE: 'https://sqs/run',
       QUEUE_URL_APPLY_PROVIDER_EVENT: 'https://sqs/apply',

@@ -11,7 +11,7 @@ import { payment } from '../builders/payment.ts';
 
 const cents = (max: number) => fc.integer({ min: 0, max });
 
-/** A hold with a price, and its captured amounts. */
+/** The prices of a hold, and the total of its captures. */
 const taken = fc
   .record({ subtotal: cents(10_000_000), tax: cents(10_000_000), discount: cents(10_000_000), part: cents(1_000_000) })
   .map(({ subtotal, tax, discount, part }) => {
@@ -67,7 +67,7 @@ describe('the captures of a payment', () => {
     expect(capturesOfNext(several, third)).toEqual(captures);
   });
 
-  test('are refunded from the capture with the largest rest', () => {
+  test('are refunded from the capture with the largest refundable amount', () => {
     expect(captureToRefund(several, 450)).toBe('FIRST');
     expect(() => captureToRefund(several, 451)).toThrow(
       expect.objectContaining({

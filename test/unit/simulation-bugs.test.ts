@@ -4,7 +4,7 @@ import { BUGS } from '../simulation/bugs/bugs.ts';
 import { tableOf } from '../simulation/bugs/hunt.ts';
 
 describe('the planted bugs of the simulation', () => {
-  test('number at least forty, each with a unique name', () => {
+  test('are at least forty, each with a unique name', () => {
     expect(BUGS.length).toBeGreaterThanOrEqual(40);
     expect(new Set(BUGS.map(({ name }) => name)).size).toBe(BUGS.length);
   });

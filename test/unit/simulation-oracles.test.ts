@@ -1,3 +1,6 @@
+/**
+ * @module Each invariant of the simulation fails for a small broken history, and holds for a similar correct history.
+ */
 import { describe, expect, test } from 'vitest';
 import { DECIDER_CASES, MORE_DECIDER_CASES } from '../builders/decider-cases.ts';
 import { DISCOUNT_CASES, MORE_DISCOUNT_CASES } from '../builders/discount-cases.ts';
@@ -36,9 +39,6 @@ import type { HistoryItem, HistoryJson } from '../simulation/model/history.ts';
 import { ORACLES } from '../simulation/oracles/oracles.ts';
 import { BEN } from '../simulation/world/people.ts';
 
-/**
- * @module Each invariant of the simulation fails for a small broken history, and holds for a similar correct history.
- */
 const DAY_SECONDS = 86_400;
 const CREATED = `${PAYMENT}:1:payment.created`;
 const PAID = `${PAYMENT}:2:payment.succeeded`;
@@ -391,7 +391,7 @@ describe('the invariants of the simulation', () => {
     expect(asked?.violations(sound)).toEqual([]);
   });
 
-  test.each(FURTHER_BROKEN)('%s: not %s', (sentence, _what, history) => {
+  test.each(FURTHER_BROKEN)('%s: is broken by %s', (sentence, _what, history) => {
     const [oracle] = ORACLES.filter((one) => one.sentence === sentence);
     expect(oracle?.violations(history)).not.toEqual([]);
   });
@@ -434,7 +434,7 @@ describe('the invariants of the simulation', () => {
     expect(within?.violations(crossing('provider', true))).not.toEqual([]);
   });
 
-  test('forbid an organization’s list to a former member after a cached membership expires', () => {
+  test('forbid that a former member reads an organization’s list after the cached membership has expired', () => {
     const asked = (at: number) =>
       historyWith({
         exchanges: [founding, joining, leaving, exchangeOf({ at, person: BEN.name, query: OF_ORGANIZATION })],

@@ -6,7 +6,7 @@ const PEOPLE = ['ada', 'ben'];
 const OPERATIONS = Array.from({ length: 20 }, (_, index) => `operation ${Math.floor(index / 4)}.${index % 4}`);
 const EVENTS = ['kill 1', 'delay 2', 'answer lost 3', 'kill 4', 'answer lost 5'];
 
-/** A history that fails if all of these names happen. */
+/** Runs a history that fails if all of these people, operations and events take part. */
 const historyThatNeeds = (needed: readonly string[]) => {
   const run = async ({ seed, off = new Set() }: RunOptions): Promise<RunResult> => {
     const happens = (name: string): boolean => !off.has(name) && !off.has(name.replace(/ \d+$/, ''));

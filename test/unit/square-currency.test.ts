@@ -98,7 +98,7 @@ describe('the conversion to a provider’s units', () => {
     expect(amounts.refusalOf(usd(1_005))).toEqual({ kind: 'too large', maximumCents: 1_000 });
   });
 
-  test('is exact in both directions, so 0.29 of a unit is 29 cents', () => {
+  test('is exact in both directions', () => {
     expect(amounts.toProvider({ amountCents: 7, currency: 'ISK' })).toBe(700);
     expect(amounts.toCents(700, 'ISK')).toBe(7);
     expect(amounts.toProvider({ amountCents: 2_900, currency: 'HUF' })).toBe(29);

@@ -12,7 +12,7 @@ interface Sent {
 }
 type Reply = readonly [status: number, body: object] | object;
 
-/** The adapter with these responses in the order of its calls, and the calls. */
+/** An adapter that gets these responses in the order of its calls. `sent` lists the calls. */
 const answeredBy = (...replies: readonly Reply[]) => {
   const sent: Sent[] = [];
   const left = [...replies];
@@ -95,7 +95,7 @@ describe('a payment that holds an amount at Square', () => {
   test.each<[string, object, object]>([
     ['held', {}, { status: 'requires_capture', amountCents: 2_500, hold: { ...HOLD, capturableCents: 2_500 } }],
     [
-      'lowered there',
+      'lowered at Square',
       { amount_money: usd(1_000) },
       { status: 'requires_capture', amountCents: 1_000, hold: { ...HOLD, capturableCents: 1_000 } },
     ],
@@ -111,7 +111,7 @@ describe('a payment that holds an amount at Square', () => {
     ],
     ['not held yet', { status: 'PENDING', approved_money: undefined }, { status: 'processing', hold: undefined }],
     [
-      'held without its facts',
+      'held, without the facts that cannot be read',
       { approved_money: 'much', delayed_until: 'soon', version_token: 1 },
       { status: 'requires_capture', hold: { authorizedCents: 2_500, captureBefore: undefined } },
     ],
@@ -148,7 +148,7 @@ describe('a payment that holds an amount at Square', () => {
     },
   );
 
-  test('is processing if it is the payment of an automatic capture', async () => {
+  test('is read as processing if its capture is automatic', async () => {
     const { provider } = answeredBy({ order: { ...ORDER, tenders: [{ payment_id: 'P1' }] } }, paid());
     const found = await provider.findPayment({ ...UNSEEN, captureMethod: undefined });
     expect(found).toMatchObject({ value: { status: 'processing' } });
@@ -209,7 +209,7 @@ describe('a capture at Square', () => {
     ['less is held', { amount_money: usd(1_000) }, { kind: 'refused', reason: 'amount_exceeds_hold' }],
     ['the hold has ended', { status: 'CANCELED' }, { kind: 'refused' }],
     ['the bank has not decided', { status: 'PENDING' }, { kind: 'refused' }],
-    ['the status is of tomorrow', { status: 'X' }, { kind: 'refused' }],
+    ['the status is unknown', { status: 'X' }, { kind: 'refused' }],
   ])('takes nothing if %s', async (_, more, expected) => {
     const { provider, sent } = answeredBy(paid(more));
     expect(await capture(provider, 2_500)).toMatchObject(expected);
@@ -244,7 +244,7 @@ describe('a hold at Square without a stored payment id', () => {
 
   test.each<[string, readonly Reply[]]>([
     ['the list cannot be read', [[500, {}]]],
-    ['our payment in it cannot be read', [{ payments: [{ ...PAYMENT, amount_money: 'much' }] }]],
+    ['our payment in the list cannot be read', [{ payments: [{ ...PAYMENT, amount_money: 'much' }] }]],
     ['the list does not end', Array.from({ length: 100 }, () => ({ ...foreign, cursor: 'more' }))],
   ])('is unknown if %s', async (_, replies) => {
     const { provider } = answeredBy({ order: ORDER }, ...replies);

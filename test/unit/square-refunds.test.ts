@@ -1,3 +1,4 @@
+/** @module Refunds and disputes by Square's adapter with prepared responses. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { REFUND_REASONS, type RefundReason } from '../../shared/core/money-back.ts';
@@ -7,7 +8,6 @@ import { REFUND_EXCEEDS } from '../../shared/providers/refund-port.ts';
 import { squareKey } from '../../shared/providers/square/outcome.ts';
 import { openSquare } from '../../shared/providers/square/square.ts';
 
-/** @module Refunds and disputes by Square's adapter with prepared responses. */
 type Answer = readonly [status: number, body: unknown];
 interface Sent {
   readonly method: string | undefined;
@@ -91,10 +91,10 @@ describe('the response of Square to a refund', () => {
       { refund: { ...REFUND, status } },
       { kind: 'done', value: { ...READ, status: 'failed', failureCode: status } },
     ]),
-    ['a status of tomorrow', 200, { refund: { ...REFUND, status: 'X' } }, { kind: 'done', value: READ }],
+    ['an unknown status', 200, { refund: { ...REFUND, status: 'X' } }, { kind: 'done', value: READ }],
     ['no status', 200, { refund: { ...REFUND, status: undefined } }, { kind: 'done', value: READ }],
     ['no refund', 200, {}, { kind: 'unknown', reason: 'error' }],
-    ['no JSON', 200, '<html>', { kind: 'unknown', reason: 'error' }],
+    ['invalid JSON', 200, '<html>', { kind: 'unknown', reason: 'error' }],
     [
       'an amount that cannot be read',
       200,
@@ -103,8 +103,13 @@ describe('the response of Square to a refund', () => {
     ],
     ['a broken gateway', 502, '<html>', { kind: 'unknown', reason: 'error' }],
     ['a conflict', 409, refusal('INVALID_REQUEST_ERROR', 'CONFLICT'), { kind: 'unknown', reason: 'error' }],
-    ['an error of its own', 400, refusal('API_ERROR', 'INTERNAL_SERVER_ERROR'), { kind: 'unknown', reason: 'error' }],
-    ['a passing one', 400, refusal('REFUND_ERROR', 'TEMPORARY_ERROR'), { kind: 'unknown', reason: 'error' }],
+    [
+      'an error of Square itself',
+      400,
+      refusal('API_ERROR', 'INTERNAL_SERVER_ERROR'),
+      { kind: 'unknown', reason: 'error' },
+    ],
+    ['a temporary error', 400, refusal('REFUND_ERROR', 'TEMPORARY_ERROR'), { kind: 'unknown', reason: 'error' }],
     ['a refusal that cannot be read', 403, '<html>', { kind: 'unknown', reason: 'error' }],
     [
       'too many requests',
@@ -113,7 +118,7 @@ describe('the response of Square to a refund', () => {
       { kind: 'not_done', reason: 'rate_limited', retryAfterSeconds: undefined },
     ],
     [
-      'more than is left',
+      'an amount above what is left',
       400,
       refusal('REFUND_ERROR', 'REFUND_AMOUNT_INVALID', 'amount_money.amount'),
       { kind: 'refused', reason: REFUND_EXCEEDS },
@@ -136,7 +141,7 @@ describe('the response of Square to a refund', () => {
       { kind: 'refused', reason: 'CARD_EXPIRED', parameter: undefined },
     ],
     [
-      'a refusal beside an error of its own',
+      'a refusal together with an error of Square itself',
       400,
       {
         errors: [
@@ -263,9 +268,9 @@ describe('the refunds of a Square payment', () => {
   });
 
   test.each<[string, Answer, object]>([
-    ['is broken', [500, ''], { kind: 'unknown', reason: 'error' }],
+    ['causes a server error', [500, ''], { kind: 'unknown', reason: 'error' }],
     ['cannot be read', [200, { refund: { id: 'R2' } }], { kind: 'unknown', reason: 'error' }],
-    ['is not there', [404, refusal('INVALID_REQUEST_ERROR', 'NOT_FOUND')], { kind: 'refused', reason: 'NOT_FOUND' }],
+    ['does not exist', [404, refusal('INVALID_REQUEST_ERROR', 'NOT_FOUND')], { kind: 'refused', reason: 'NOT_FOUND' }],
   ])('have an unknown or refused outcome if one of them %s', async (_, answer, outcome) => {
     const refunds = from({
       '/v2/payments/P%2F1': [200, { payment: { id: 'P/1', refund_ids: ['R1', 'R2'] } }],
@@ -329,7 +334,7 @@ describe('the disputes of a Square payment', () => {
     });
   });
 
-  test('are found on every page, oldest first, and unreadable disputes are skipped', async () => {
+  test('are found on every page, oldest first, without the disputes of other payments', async () => {
     const at = (id: string, second: number) => ({ ...DISPUTE, id, created_at: `2030-01-01T00:00:0${second}Z` });
     const others = [{ id: 'X' }, { ...DISPUTE, id: 'Y', disputed_payment: { payment_id: 'P2' } }];
     const sent: Sent[] = [];
@@ -434,7 +439,7 @@ describe("Square's refund and dispute events", () => {
     expect(readEvent(event(type, object))).toBeUndefined();
   });
 
-  test('leave a refunded payment unchanged', () => {
+  test('report a refunded payment as succeeded, with its full amount', () => {
     const payment = {
       id: 'P1',
       status: 'COMPLETED',

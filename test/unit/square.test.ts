@@ -147,10 +147,10 @@ describe('the response of Square to a charge', () => {
       { payment: { ...PAYMENT, status: 'FAILED' } },
       { value: { status: 'failed', failureCode: 'do_not_honor' } },
     ],
-    ['a status of tomorrow', 200, { payment: { ...PAYMENT, status: 'X' } }, { value: { status: 'processing' } }],
+    ['an unknown status', 200, { payment: { ...PAYMENT, status: 'X' } }, { value: { status: 'processing' } }],
     ['no payment', 200, {}, UNKNOWN],
-    ['no JSON', 200, '<html>', UNKNOWN],
-    ['nothing', 200, '', UNKNOWN],
+    ['invalid JSON', 200, '<html>', UNKNOWN],
+    ['an empty body', 200, '', UNKNOWN],
     ['a broken gateway', 502, '<html>', UNKNOWN],
     [
       'too many requests',
@@ -159,8 +159,8 @@ describe('the response of Square to a charge', () => {
       { kind: 'not_done', reason: 'rate_limited' },
     ],
     ['a conflict', 409, refusal('INVALID_REQUEST_ERROR', 'CONFLICT'), UNKNOWN],
-    ['an error of its own', 400, refusal('API_ERROR', 'INTERNAL_SERVER_ERROR'), UNKNOWN],
-    ['a passing one', 400, refusal('PAYMENT_METHOD_ERROR', 'TEMPORARY_ERROR'), UNKNOWN],
+    ['an error of Square itself', 400, refusal('API_ERROR', 'INTERNAL_SERVER_ERROR'), UNKNOWN],
+    ['a temporary error', 400, refusal('PAYMENT_METHOD_ERROR', 'TEMPORARY_ERROR'), UNKNOWN],
     ['a refusal that cannot be read', 403, '<html>', UNKNOWN],
     [
       'a wrong token',
@@ -193,7 +193,7 @@ describe('the response of Square to a charge', () => {
       { kind: 'declined', code: 'do_not_honor', attemptRef: undefined },
     ],
     [
-      'a decline of which one reason has a word',
+      'a decline with a general and a specific reason',
       402,
       {
         errors: [
@@ -219,7 +219,7 @@ describe('the response of Square to a charge', () => {
   });
 });
 
-describe('the request of a charge to Square', () => {
+describe('a request to Square', () => {
   test('charges the whole order, under a valid key, only at the configured location', async () => {
     const sent: { url: string; init: RequestInit }[] = [];
     const provider = open(async (url, init) => {
@@ -411,7 +411,7 @@ describe("Square's events", () => {
     ['card.automatically_updated', 'payment_method.updated'],
     ['card.disabled', 'payment_method.detached'],
     ['card.forgotten', 'payment_method.detached'],
-  ])('read %s as %s', (raw, type) => {
+  ])('of the type %s are read as %s', (raw, type) => {
     const card = { id: 'ccof:1', card_brand: 'AMERICAN_EXPRESS', last_4: '0005', exp_month: 3, exp_year: 2031 };
     expect(readEvent(event(raw, { card }))).toMatchObject({
       type,
@@ -435,7 +435,7 @@ describe("Square's events", () => {
     });
   });
 
-  test('are applied for an order only if it is canceled', () => {
+  test('are applied for an order only if the order is canceled', () => {
     const updated = (state: string) => event('order.updated', { order_updated: { order_id: 'O1', state } });
     expect(readEvent(updated('CANCELED'))).toMatchObject({ type: 'payment_intent.canceled', object: { id: 'O1' } });
     expect(readEvent(updated('COMPLETED'))).toMatchObject({ type: undefined });

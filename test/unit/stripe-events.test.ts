@@ -131,7 +131,7 @@ describe('a Stripe event', () => {
     ['canceled', 'canceled'],
     ['of_a_later_version', 'pending'],
     [null, 'pending'],
-  ])('reads the refund status %s as %s', (status, said) => {
+  ])('with the refund status %s reports the status %s', (status, said) => {
     const event = readStripeEvent(own('refund.updated', { ...refund, status, failure_reason: 'declined' }));
     expect(event?.object.refund).toMatchObject({ status: said, failureCode: 'declined' });
   });
@@ -142,7 +142,7 @@ describe('a Stripe event', () => {
     ['requested_by_customer', 'requested_by_customer'],
     ['expired_uncaptured_charge', 'other'],
     [null, undefined],
-  ])('reads the refund reason %s as %s', (reason, said) => {
+  ])('with the refund reason %s reports the reason %s', (reason, said) => {
     expect(readStripeEvent(own('refund.updated', { ...refund, reason }))?.object.refund?.reason).toBe(said);
   });
 
@@ -180,7 +180,7 @@ describe('a Stripe event', () => {
     ['lost', 'lost'],
     ['prevented', 'closed'],
     ['of_a_later_version', 'under_review'],
-  ])('reads the dispute status %s as %s', (status, said) => {
+  ])('with the dispute status %s reports the status %s', (status, said) => {
     const event = readStripeEvent(own('charge.dispute.updated', { ...dispute, status }));
     expect(event?.object.dispute?.status).toBe(said);
   });
@@ -267,7 +267,7 @@ describe('a Stripe event', () => {
     ['without a time', { ...own('payment_intent.succeeded'), created: undefined }],
     ['with a time as text', { ...own('payment_intent.succeeded'), created: '2026-03-10' }],
     ['without an object', { ...own('payment_intent.succeeded'), data: {} }],
-    ['with an amount in parts', contract('payment_intent.succeeded', { amount: 25.5 })],
+    ['with a fractional amount', contract('payment_intent.succeeded', { amount: 25.5 })],
     ['with an amount as text', contract('payment_intent.succeeded', { amount: '2500' })],
     ['with a charge that is a number', own('payment_intent.succeeded', paymentIntent({ latest_charge: 1 }))],
   ])('is rejected: %s', (_, body) => {
@@ -288,7 +288,7 @@ describe('a Stripe event', () => {
         created: '2026-03-10T12:00:00.000Z',
       },
     ],
-  ])('needs no known object if its kind is unknown: %s', (rawType, body) => {
+  ])('is accepted with any object if its kind is unknown: %s', (rawType, body) => {
     expect(readStripeEvent(body)).toMatchObject({ id: 'evt_1', rawType, type: undefined, createdAt: 1_773_144_000 });
   });
 
@@ -384,7 +384,7 @@ describe('the signature of a Stripe event at the receiver', () => {
     [300, 'valid'],
     [301, 'invalid'],
     [86_400, 'invalid'],
-  ])('has a time %i seconds from now, and is %s', async (after, expected) => {
+  ])('with a time %i seconds from now is %s', async (after, expected) => {
     expect(await verdict(header(second + after))).toBe(expected);
   });
 
@@ -450,7 +450,7 @@ describe('the signature of a Stripe event at the receiver', () => {
       fc
         .tuple(fc.integer({ min: 0, max: text.length - 1 }), fc.string({ maxLength: 2 }))
         .map(([at, piece]) => `${text.slice(0, at)}${piece}${text.slice(at + 1)}`)
-        // Stripe's SDK ends a signature at a comma or an equals sign, so the text before it may be the complete signature.
+        // Stripe's SDK ends a signature at a comma or an equals sign. The text before it may be a whole signature.
         .filter((mutant) => mutant !== text && !mutant.split(/[,=]/).some((part) => part === text));
     const { receiver } = stripeThatAnswers(answers(200, {}));
     const ask = (given: string, raw: string) =>

@@ -5,7 +5,7 @@ import { stripeHoldings } from '../../shared/providers/stripe/holdings.ts';
 import type { StripeCall } from '../../shared/providers/stripe/outcome.ts';
 import type { ProviderInvoice, SubscriptionsPort } from '../../shared/providers/subscription-port.ts';
 
-/** Stripe with a customer with a paid and then partly refunded current period. */
+/** The price of the current period, which the Stripe customer paid, and the part of it that was refunded. */
 const [TOTAL, REFUNDED] = [90_000, 30_000];
 const PERIOD = 1_790_000_000;
 

@@ -76,9 +76,9 @@ describe('the outcome of a confirmation', () => {
     ['502 without JSON', answers(502, '<html>Bad Gateway</html>')],
     ['503', refuses(503, { type: 'api_error' })],
     ['400 for another request under the key', refuses(400, { type: 'idempotency_error' })],
-    ['200 that is no JSON', answers(200, '{"id":"pi_1",')],
-    ['200 that is no intent', answers(200, { id: 'pi_1' })],
-    ['200 that is empty', answers(200, '')],
+    ['200 with invalid JSON', answers(200, '{"id":"pi_1",')],
+    ['200 with an object that is not an intent', answers(200, { id: 'pi_1' })],
+    ['200 with an empty body', answers(200, '')],
     ['418', refuses(418, { type: 'api_error' })],
   ])('is unknown after %s, because money can have moved', async (_, answer) => {
     expect(await outcome(answer)).toEqual({ kind: 'unknown', reason: 'error' });

@@ -76,7 +76,7 @@ describe("a subscription's event", () => {
     [{ status: 'moonlit' }, undefined],
     [{ status: 'constructor' }, undefined],
     [{ status: null }, undefined],
-  ])('reads %j as %s', (fields, status) => {
+  ])('with %j reports the status %s', (fields, status) => {
     expect(readEventSubscription({ ...newer, ...fields })?.status).toBe(status);
   });
 
@@ -154,7 +154,7 @@ describe("an invoice's event", () => {
   test.each([
     ['newer', newerInvoice],
     ['older', olderInvoice],
-    ['older and unfolded', { ...olderInvoice, subscription: { id: 'sub_s1' }, payment_intent: { id: 'pi_1' } }],
+    ['older and expanded', { ...olderInvoice, subscription: { id: 'sub_s1' }, payment_intent: { id: 'pi_1' } }],
   ])('is read in Stripe’s %s shape', (_, object) => {
     const event = readStripeEvent(own('invoice.payment_failed', object));
     expect(event?.type).toBe('invoice.payment_failed');
@@ -162,7 +162,7 @@ describe("an invoice's event", () => {
     expect(event?.object.subscription).toBeUndefined();
   });
 
-  test('names no intent in the form that Stripe sends', () => {
+  test('names no intent if it lacks its payments, as in the events that Stripe sends', () => {
     const { payments: _, ...sent } = newerInvoice;
     expect(readEventInvoice(sent)).toEqual({ ...reportedInvoice, intentId: undefined });
   });
@@ -178,7 +178,7 @@ describe("an invoice's event", () => {
     [{ status: 'processing' }, 'processing'],
     [{ status: 'moonlit' }, undefined],
     [{ status: null }, undefined],
-  ])('reads %j as %s', (fields, status) => {
+  ])('with %j reports the status %s', (fields, status) => {
     expect(readEventInvoice({ ...newerInvoice, ...fields })?.status).toBe(status);
   });
 

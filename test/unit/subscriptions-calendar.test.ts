@@ -52,7 +52,7 @@ describe('the billing calendar of a subscription', () => {
     ['quarterly', 2, ['2026-07-30', '2027-01-30']],
     ['yearly', 2, ['2028-01-30', '2030-01-30']],
     ['yearly', 5, ['2031-01-30', '2036-01-30']],
-  ] as const)('counts %s × %i', (interval, multiplier, expected) => {
+  ] as const)('counts periods of %s × %i', (interval, multiplier, expected) => {
     expect(starts(schedule('2026-01-30T00:00:00.000Z', interval, multiplier), 1, 2)).toEqual(expected);
   });
 

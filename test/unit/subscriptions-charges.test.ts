@@ -77,7 +77,7 @@ describe('the dunning schedule', () => {
     [3 * DAY_MS - SECOND_MS, 7],
     [7 * DAY_MS, 14],
     [14 * DAY_MS - 2 * MINUTE_MS, 14],
-  ])('plans the next retry: %i ms after the first failure it is on day %i', (after, day) => {
+  ])('plans, %i ms after the first failure, the next retry on day %i', (after, day) => {
     expect(nextRetry(DUNNING, NOON, NOON + after)).toBe(NOON + day * DAY_MS);
   });
 
@@ -331,7 +331,7 @@ describe('a charge with an unknown outcome', () => {
     ['create', 'creating', 'created'],
     ['reactivate', 'canceled', 'reactivated'],
     ['resume', 'paused', 'resumed'],
-  ] as const)('makes the subscription past due if it is a first charge: %s', (cause, status, reason) => {
+  ] as const)('makes the subscription past due if the charge is a first charge: %s', (cause, status, reason) => {
     const was = opening(cause, { status, cancelAtPeriodEnd: true, canceledAt: iso(NOON), period: -1 });
     const pending = recordPending(was, NOON + MINUTE_MS);
     expect(pending).toMatchObject({
@@ -352,7 +352,7 @@ describe('a charge with an unknown outcome', () => {
     expect(recordPending(was, NOON)).toEqual({ ...was, charge: { ...was.charge, lookAt: iso(NOON + HOUR_MS) } });
   });
 
-  test('leaves the subscription ended if it is an abandoned first charge', () => {
+  test('leaves the subscription ended if the charge is an abandoned first charge', () => {
     const was = { ...opening('reactivate', { status: 'canceled' }) };
     const ended = { ...was, ...abandonCharge(was, NOON) };
     expect(recordPending(ended, NOON).status).toBe('canceled');
@@ -420,7 +420,7 @@ describe('the settlement of a charge by its payment', () => {
   });
 });
 
-describe('a charge no longer retried', () => {
+describe('a charge that is no longer retried', () => {
   test('stays open until its outcome is known, and keeps its planned lookup', () => {
     const was = renewing({ lapsed: 2 });
     expect(abandonCharge(was, NEXT + DAY_MS)).toEqual({ charge: { ...was.charge, abandoned: true }, lapsed: 2 });
@@ -431,7 +431,7 @@ describe('a charge no longer retried', () => {
     expect(abandonCharge(subscription({ lapsed: 3 }), NEXT)).toEqual({ charge: undefined, lapsed: 3 });
   });
 
-  test('sets the number of lapsed payments to its generation plus 1 when it is dropped', () => {
+  test('sets the number of lapsed payments to its generation plus 1 when the charge is dropped', () => {
     expect(dropCharge(opening())).toMatchObject({ charge: undefined, lapsed: 1 });
     const again = { ...opening(), charge: { ...(opening().charge as Charge), generation: 4 } };
     expect(dropCharge(again).lapsed).toBe(5);
@@ -471,12 +471,15 @@ describe('a subscription command', () => {
   test.each([
     [0, 'active'],
     [-1, 'trialing'],
-  ])('can reactivate within the paid period or the trial and clears the cancellation: period %i', (period, status) => {
-    const canceled = markCanceled({ ...active, period, cancelAtPeriodEnd: true }, NOON);
-    expect(reactivateInPaidPeriod(canceled, NOON + DAY_MS)).toMatchObject({
-      ...{ status, reason: 'reactivated', cancelAtPeriodEnd: false, canceledAt: undefined },
-    });
-  });
+  ])(
+    'can reactivate within the paid period or the trial, and then clears the cancellation: period %i',
+    (period, status) => {
+      const canceled = markCanceled({ ...active, period, cancelAtPeriodEnd: true }, NOON);
+      expect(reactivateInPaidPeriod(canceled, NOON + DAY_MS)).toMatchObject({
+        ...{ status, reason: 'reactivated', cancelAtPeriodEnd: false, canceledAt: undefined },
+      });
+    },
+  );
 
   test('is not needed for the pause after a trial without a method', () => {
     const ended = pauseAfterTrial(trial(2, { status: 'trialing' }), NOON + 2 * DAY_MS);
@@ -515,7 +518,7 @@ describe('the next period of a subscription', () => {
     expect([next.status, next.charge]).toEqual(['paused', undefined]);
   });
 
-  test('starts as active', () => {
+  test('makes the subscription active when it begins', () => {
     const entered = enterPeriod(active, { ...first, period: 1 }, { cause: 'charge', reason: 'renewed', now: NEXT });
     expect(entered).toMatchObject({ status: 'active', period: 1, reason: 'renewed', updatedAt: iso(NEXT) });
   });

@@ -31,7 +31,12 @@ test.each([
     'PROVIDER_ERROR',
     undefined,
   ],
-  ['refused by a provider that then is away', { sent: REFUSED, read: NOT_DONE }, 'PROVIDER_UNAVAILABLE', undefined],
+  [
+    'refused by a provider that is then unreachable',
+    { sent: REFUSED, read: NOT_DONE },
+    'PROVIDER_UNAVAILABLE',
+    undefined,
+  ],
   ['declined', { sent: DECLINED, read: UNKNOWN }, 'PROVIDER_ERROR', undefined],
   ['that was not executed', { sent: NOT_DONE, read: UNKNOWN }, 'PROVIDER_UNAVAILABLE', undefined],
 ] as const)('a command %s leaves a lookup only if its outcome is unknown', async (_, { sent, read }, code, left) => {

@@ -65,7 +65,7 @@ test('an unsent reactivation keeps its charge, because the first call may have a
   expect(await load()).toMatchObject({ status: 'canceled', version: 3, charge: claimed.charge });
 });
 
-test('a reactivation still unsent after the time for resends is dropped, and an event reports it', async () => {
+test('a reactivation that is still unsent after the time for resends is dropped, and an event reports it', async () => {
   const within = await stage(NOT_DONE, NOON + RESEND_WITHIN_MS);
   expect(await runDueSubscription(within.deps, ended.id)).toBe('PROVIDER_UNAVAILABLE');
   expect(await within.load()).toMatchObject({ version: 3, charge: claimed.charge });
@@ -77,7 +77,7 @@ test('a reactivation still unsent after the time for resends is dropped, and an 
   expect(charge).toBeUndefined();
 });
 
-test('a reactivation refused by the provider during due work is dropped, and an event reports it', async () => {
+test('a reactivation that the provider refuses during due work is dropped, and an event reports it', async () => {
   const { deps, load } = await stage(REFUSED);
   await runDueSubscription(deps, ended.id);
   expect(await load()).toMatchObject({ status: 'canceled', version: 4, reason: 'reactivate_failed', lapsed: 1 });

@@ -42,20 +42,25 @@ const dueOf = (one: Subscription): readonly [string | undefined, string | undefi
 
 describe('the due step of a subscription', () => {
   test.each<[string, Subscription, string | undefined, number | undefined]>([
-    ['active: its period ends', active(), 'bill', END],
+    ['active until its period ends', active(), 'bill', END],
     ['active, canceled at the end', active({ cancelAtPeriodEnd: true }), 'cancel', END],
-    ['live, not read again yet', active({ unconfirmedSince: iso(NOON) }), 'confirm', NOON + MINUTE_MS],
-    ['ended, not read again yet', active({ status: 'canceled', unconfirmedSince: iso(NOON) }), undefined, undefined],
+    ['live, and not yet confirmed by a read', active({ unconfirmedSince: iso(NOON) }), 'confirm', NOON + MINUTE_MS],
+    [
+      'ended, and not yet confirmed by a read',
+      active({ status: 'canceled', unconfirmedSince: iso(NOON) }),
+      undefined,
+      undefined,
+    ],
     ['past due, canceled at the end', active({ status: 'past_due', cancelAtPeriodEnd: true }), 'cancel', END],
     ['in a short trial', trial(2, { status: 'trialing', trialNoticed: true }), 'bill', NOON + 2 * DAY_MS],
     [
-      'an attempt is open',
+      'active, with an open attempt',
       active({ charge: charge({ lookAt: iso(END + MINUTE_MS) }) }),
       'check charge',
       END + MINUTE_MS,
     ],
     [
-      'an attempt is open, and it is canceled at the end',
+      'active, with an open attempt, canceled at the end',
       active({ charge: charge({ lookAt: iso(END + MINUTE_MS) }), cancelAtPeriodEnd: true }),
       'check charge',
       END + MINUTE_MS,
@@ -67,8 +72,8 @@ describe('the due step of a subscription', () => {
       'end dunning',
       END + 14 * DAY_MS,
     ],
-    ['a failed renewal that nothing follows', active({ status: 'past_due', charge: charge() }), undefined, undefined],
-    ['a charge that is no longer its own', active({ charge: charge(failed) }), undefined, undefined],
+    ['a failed renewal without a further step', active({ status: 'past_due', charge: charge() }), undefined, undefined],
+    ['active, with the charge of a failed renewal', active({ charge: charge(failed) }), undefined, undefined],
     ['past due without a charge', active({ status: 'past_due' }), undefined, undefined],
     ['paused', active({ status: 'paused' }), undefined, undefined],
     ['canceled', active({ status: 'canceled' }), undefined, undefined],
@@ -93,7 +98,7 @@ describe('the due step of a subscription', () => {
     ],
     ['billed by the provider', active({ billingOwner: 'provider' }), undefined, undefined],
     [
-      'billed by the provider: a look',
+      'billed by the provider, with a planned lookup',
       active({ billingOwner: 'provider', syncAt: iso(END + HOUR_MS) }),
       'sync',
       END + HOUR_MS,

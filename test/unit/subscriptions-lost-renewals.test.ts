@@ -34,7 +34,7 @@ describe('the possible payments of a subscription since its restored record was 
 
   test.each([
     ['the provider bills', { billingOwner: 'provider' }],
-    ['nothing costs', { totalCents: 0 }],
+    ['the subscription costs nothing', { totalCents: 0 }],
   ] as const)('are absent if %s', (_, fields) => {
     expect(possiblePayments(active(fields), start(4)).size).toBe(0);
   });

@@ -7,7 +7,7 @@ import { subscription } from '../builders/subscription.ts';
 
 const day = (days: number): string => iso(NOON + days * DAY_MS);
 
-/** A subscription active since noon and paid until day 31. */
+/** A subscription that is active since noon and paid until day 31. */
 const paid = (fields: Partial<Subscription> = {}): Subscription =>
   subscription({
     status: 'active',
@@ -30,12 +30,12 @@ const CASES: readonly (readonly [what: string, Partial<Subscription>, status: st
   ['in a free time that its provider gives', { status: 'trialing', currentPeriodEnd: day(40) }, 'active', day(40)],
   ['in a free time within its paid time', { status: 'trialing', currentPeriodEnd: day(20) }, 'active', day(31)],
   ['that ends with its period', { cancelAtPeriodEnd: true }, 'active', day(31)],
-  ['that has come back after an end', { canceledAt: day(5) }, 'active', day(31)],
+  ['that was reactivated after a cancellation', { canceledAt: day(5) }, 'active', day(31)],
   ['that is paused', { status: 'paused' }, 'expired', day(31)],
   ['that was canceled in its paid time', { status: 'canceled', canceledAt: day(5) }, 'cancelled', day(5)],
   ['that was canceled after its paid time', { status: 'canceled', canceledAt: day(45) }, 'cancelled', day(31)],
   ['that its provider has given up', { status: 'past_due', isUnpaid: true }, 'cancelled', day(31)],
-  ['whose return is not paid yet', { status: 'past_due', canceledAt: day(5), charge }, 'cancelled', day(5)],
+  ['whose reactivation is not paid yet', { status: 'past_due', canceledAt: day(5), charge }, 'cancelled', day(5)],
   [
     'whose first charge is not paid yet',
     { status: 'past_due', activeSince: undefined, paidUntil: undefined },
@@ -90,7 +90,7 @@ describe('the membership of a subscription', () => {
     expect(given?.startsAt).toBe(endsAt === undefined ? undefined : day(0));
   });
 
-  test('does not exist without a tier, and before the subscription is shown', () => {
+  test('does not exist without a tier or before the subscription is shown', () => {
     expect(membershipOf(paid({ tierId: undefined }))).toBeUndefined();
     expect(membershipOf(paid({ status: 'creating' }))).toBeUndefined();
     expect(membershipOf(paid({ status: 'declined' }))).toBeUndefined();

@@ -25,18 +25,21 @@ describe('the notice of a renewal', () => {
     ['monthly', 6, 6],
     ['weekly', 52, 0],
     ['daily', 400, 0],
-  ] as const)('of %s times %i needs a period of the configured months', (...[unit, times, months]) => {
-    const one = active({ billingInterval: unit, intervalMultiplier: times });
-    for (const renewalMinMonths of [1, 3, 5, 6, 7, 12, 13]) {
-      const found = noticeAt(NOON, one, undefined, { ...POLICY, renewalMinMonths });
-      expect([renewalMinMonths, found?.reason]).toEqual([
-        renewalMinMonths,
-        months >= renewalMinMonths ? 'renewal_due' : undefined,
-      ]);
-    }
-  });
+  ] as const)(
+    'for %s times %i is sent only if the period has at least the configured months',
+    (...[unit, times, months]) => {
+      const one = active({ billingInterval: unit, intervalMultiplier: times });
+      for (const renewalMinMonths of [1, 3, 5, 6, 7, 12, 13]) {
+        const found = noticeAt(NOON, one, undefined, { ...POLICY, renewalMinMonths });
+        expect([renewalMinMonths, found?.reason]).toEqual([
+          renewalMinMonths,
+          months >= renewalMinMonths ? 'renewal_due' : undefined,
+        ]);
+      }
+    },
+  );
 
-  test('is due the configured days before the renewal, and is not sent from the renewal on', () => {
+  test('is due the configured number of days before the renewal, and is not sent at or after the renewal', () => {
     expect(noticeAt(NOON)).toMatchObject({ reason: 'renewal_due', at: END - 14 * DAY_MS });
     expect(noticeAt(END - 1)).toMatchObject({ at: END - 14 * DAY_MS });
     expect(noticeAt(END)).toBeUndefined();
@@ -51,7 +54,7 @@ describe('the notice of a renewal', () => {
 describe('the notice of an expiring card', () => {
   const monthly = active({ billingInterval: 'monthly' });
 
-  test('is due the configured days before the card expires, and is not sent after the expiry', () => {
+  test('is due the configured number of days before the card expires, and is not sent at or after the expiry', () => {
     expect(noticeAt(NOON, monthly, card)).toMatchObject({ reason: 'method_expiring', at: CARD_ENDS - 30 * DAY_MS });
     expect(noticeAt(CARD_ENDS - 1, monthly, card)?.reason).toBe('method_expiring');
     expect(noticeAt(CARD_ENDS, monthly, card)).toBeUndefined();

@@ -31,7 +31,7 @@ const overtakenBy = async (changed: Partial<Subscription>): Promise<BillingDeps>
   return { table, now: () => NOON, dunning, providers } as unknown as BillingDeps;
 };
 
-test('the removal of an already replaced method makes no provider call', async () => {
+test('the removal of a method that was already replaced makes no provider call', async () => {
   const deps = await overtakenBy({ paymentMethodId: 'pmt_b', methodRef: 'pm_b' });
   expect(await removeMethodFrom(deps, read, 'pmt_a')).toMatchObject({ paymentMethodId: 'pmt_b', status: 'active' });
 });

@@ -16,7 +16,7 @@ const seconds = (days: number): number => epochSeconds(NOON + days * DAY_MS);
 describe('a tier', () => {
   test.each([
     ['is paid for after its first payment', {}, true],
-    ['is not paid for before it', { tierUnpaidSince: day(0) }, false],
+    ['is not paid for before its first payment', { tierUnpaidSince: day(0) }, false],
     ['needs no payment if the plan costs nothing', { tierUnpaidSince: day(0), totalCents: 0 }, true],
   ])('%s', (_, fields, expected) => {
     expect(isTierPaid(subscription(fields))).toBe(expected);
@@ -26,11 +26,14 @@ describe('a tier', () => {
     ['another tier', {}, 'platinum', day(9)],
     ['no tier', {}, undefined, day(9)],
     ['the same tier, which is paid for', {}, 'gold', undefined],
-    ['the same tier, which is not', { tierUnpaidSince: day(0) }, 'gold', day(9)],
-  ] as const)('counts as unpaid from the start of a plan with %s', (...[, fields, tierId, expected]) => {
-    const after = unpaidByPlan(subscription(fields), { tierId }, NOON + 9 * DAY_MS);
-    expect(after).toEqual({ tierUnpaidSince: expected });
-  });
+    ['the same tier, which is not paid for', { tierUnpaidSince: day(0) }, 'gold', day(9)],
+  ] as const)(
+    'counts as unpaid from the start of a plan, unless it is the same tier and paid for: %s',
+    (...[, fields, tierId, expected]) => {
+      const after = unpaidByPlan(subscription(fields), { tierId }, NOON + 9 * DAY_MS);
+      expect(after).toEqual({ tierUnpaidSince: expected });
+    },
+  );
 
   test('is paid by a period with a price, but not by a free period', () => {
     const unpaid = { tierUnpaidSince: day(0) };
@@ -42,14 +45,14 @@ describe('a tier', () => {
   const TRIAL = { tierUnpaidSince: day(0), trialEnd: day(14) };
   test.each([
     ['an invoice of its first period', SCHEDULED, { isPaid: true, paidUntil: seconds(60) }, true],
-    ['an invoice of the period before it', SCHEDULED, { isPaid: true, paidUntil: seconds(30) }, false],
+    ['an invoice of the period before its start', SCHEDULED, { isPaid: true, paidUntil: seconds(30) }, false],
     ['an invoice of its trial', TRIAL, { isPaid: true, paidUntil: seconds(14) }, false],
     ['an invoice after its trial', TRIAL, { isPaid: true, paidUntil: seconds(44) }, true],
     ['a payment without a period', SCHEDULED, { isPaid: true }, true],
     ['a report without a paid invoice', SCHEDULED, { isPaid: false }, false],
     ['a report that says nothing of invoices', SCHEDULED, {}, false],
     ['an invoice of a free period', { ...SCHEDULED, totalCents: 0 }, { isPaid: true, paidUntil: seconds(60) }, false],
-  ] as const)('follows a report of %s', (...[, fields, report, isPaid]) => {
+  ] as const)('counts as paid, or stays unpaid, after a report of %s', (...[, fields, report, isPaid]) => {
     const { tierUnpaidSince } = unpaidAfterReport(subscription(fields), report);
     expect(tierUnpaidSince).toBe(isPaid ? undefined : fields.tierUnpaidSince);
   });
@@ -66,7 +69,7 @@ describe('a period', () => {
     ['costs nothing', { totalCents: 0 }, true],
     ['was never paid', {}, false],
     ['follows the paid time', { paidUntil: day(0) }, false],
-  ])('that %s is paid: %j', (_, fields, expected) => {
+  ])('that %s, with %j, counts as paid: %s', (_, fields, expected) => {
     expect(isPeriodPaid(subscription({ currentPeriodEnd: day(31), ...fields }))).toBe(expected);
   });
 });

@@ -91,14 +91,14 @@ describe('a report without news', () => {
 describe('the next lookup at the provider', () => {
   test.each([
     ['an hour after the end of the period', running(), month, END + HOUR_MS],
-    ['in a day, where that has passed', running({ currentPeriodEnd: iso(NOON) }), {}, NOON + HOUR_MS + DAY_MS],
     [
-      'in a day, where the subscription is past due',
-      running(),
-      { ...month, status: 'past_due' },
+      'in a day if the end of the period has passed',
+      running({ currentPeriodEnd: iso(NOON) }),
+      {},
       NOON + HOUR_MS + DAY_MS,
     ],
-    ['in a day, where the subscription is paused', running(), { ...month, status: 'paused' }, NOON + HOUR_MS + DAY_MS],
+    ['in a day if the subscription is past due', running(), { ...month, status: 'past_due' }, NOON + HOUR_MS + DAY_MS],
+    ['in a day if the subscription is paused', running(), { ...month, status: 'paused' }, NOON + HOUR_MS + DAY_MS],
   ] as const)('is %s', (...[, was, report, at]) => {
     expect(reported(was, report).syncAt).toBe(iso(at));
   });
@@ -119,13 +119,13 @@ describe('a report with a status', () => {
     ['active after a trial', running({ status: 'trialing' }), 'active', 'trial_ended'],
     ['trialing', running(), 'trialing', 'updated'],
     ['active after the first charge', waiting('create', { status: 'past_due' }), 'active', 'activated'],
-    ['active after the first charge of a new one', waiting(), 'active', 'created'],
+    ['active after the first charge of a new subscription', waiting(), 'active', 'created'],
   ] as const)('makes the next version, with its reason: %s', (...[, was, status, reason]) => {
     const next = reported(was, { ...month, status });
     expect(next).toMatchObject({ status, reason, version: was.version + 1, updatedAt: iso(NOON + HOUR_MS) });
   });
 
-  test('keeps the status if it names none, and makes a new subscription past due until it is paid', () => {
+  test('keeps the status if the report names none, but makes a new subscription past due until it is paid', () => {
     expect(reported(running({ status: 'paused' }), { cancelAtPeriodEnd: true }).status).toBe('paused');
     expect(reported(waiting(), { subscriptionId: 'sub_1' }).status).toBe('past_due');
   });
@@ -188,13 +188,13 @@ describe('a report about a trial', () => {
 });
 
 describe('a first charge at the provider', () => {
-  test('makes an active subscription past due while it is collected, and is looked up within the hour', () => {
+  test('makes an active subscription past due while the charge is collected, and is looked up within the hour', () => {
     const next = reported(waiting(), { ...month, isCollecting: true });
     expect(next).toMatchObject({ status: 'past_due', reason: 'created', charge: { lookAt: iso(NOON + 2 * HOUR_MS) } });
     expect(next.retryAt).toBeUndefined();
   });
 
-  test('leaves a paused subscription paused while it is collected', () => {
+  test('leaves a paused subscription paused while the charge is collected', () => {
     expect(reported(waiting(), { ...month, status: 'paused', isCollecting: true }).status).toBe('paused');
   });
 
@@ -207,13 +207,13 @@ describe('a first charge at the provider', () => {
     expect([paid.canceledAt, paid.charge]).toEqual([undefined, undefined]);
   });
 
-  test('closes the charge when it is done', () => {
+  test('is closed when the provider has collected it', () => {
     expect(reported(waiting(), month)).toMatchObject({ status: 'active', charge: undefined });
     const failedNow = reported(waiting('create', { status: 'past_due' }), { ...month, status: 'past_due', retryAt: 5 });
     expect([failedNow.charge === undefined, failedNow.retryAt]).toEqual([false, undefined]);
   });
 
-  test('does not make an active subscription past due if it is a renewal', () => {
+  test('does not make an active subscription past due if the charge is a renewal', () => {
     expect(reported(running(), { ...month, isCollecting: true }).status).toBe('active');
   });
 
@@ -256,7 +256,7 @@ describe('the period of a report', () => {
     expect(reported(running({ paidUntil: undefined }), month).paidUntil).toBeUndefined();
   });
 
-  test('is paid while a subscription without a cost is active', () => {
+  test('is paid while the subscription is active if the subscription costs nothing', () => {
     const free = running({ totalCents: 0 });
     expect(reported(free, nextMonth).paidUntil).toBe(iso(NEXT_END));
     expect(reported(free, { ...nextMonth, status: 'past_due' }).paidUntil).toBe(iso(END));
@@ -275,7 +275,7 @@ describe('the start of the active time', () => {
     expect(reported(running(), nextMonth).activeSince).toBe(iso(NOON));
   });
 
-  test('is the first paid charge after a trial', () => {
+  test('is the start of the first paid period after a trial', () => {
     expect(reported(fresh({ trialEnd }), month).activeSince).toBeUndefined();
     expect(reported(fresh({ trialEnd }), { ...month, isPaid: true }).activeSince).toBe(iso(NOON));
     expect(reported(fresh({ trialEnd }), { ...month, isPaid: false }).activeSince).toBeUndefined();
@@ -291,9 +291,9 @@ describe('the retries of the provider', () => {
   const pastDue = running({ status: 'past_due', retryAt: iso(NOON + DAY_MS) });
 
   test.each([
-    ['as it is, where none is reported', undefined, iso(NOON + DAY_MS)],
-    ['none, where the provider plans none', null, undefined],
-    ['the reported one', seconds(NOON + 2 * DAY_MS), iso(NOON + 2 * DAY_MS)],
+    ['the former time if none is reported', undefined, iso(NOON + DAY_MS)],
+    ['no time if the provider plans none', null, undefined],
+    ['the reported time', seconds(NOON + 2 * DAY_MS), iso(NOON + 2 * DAY_MS)],
   ])('have the next time: %s', (_, retryAt, expected) => {
     const next = reported(pastDue, { ...month, status: 'past_due', retryAt });
     expect(next.retryAt).toBe(expected);
@@ -329,7 +329,7 @@ describe("the provider's id of a subscription", () => {
     expect(reported(running({ providerSubscriptionId: undefined }), month).version).toBe(3);
   });
 
-  test('is also stored from a report that closes the charge of a renewal', () => {
+  test('is one cause of an update, and the end of a renewal’s charge is another', () => {
     const { charge } = waiting();
     const was = running({ charge: charge && { ...charge, cause: 'renew' } });
     expect(reported(was, { ...month, isCollecting: true })).toMatchObject({ status: 'active', reason: 'updated' });
@@ -451,7 +451,7 @@ describe('a report about a former subscription', () => {
     expect(isAboutFormer(running(), undefined)).toBe(false);
   });
 
-  test('is recognized by a canceled provider id if the record has no id or waits for a later one', () => {
+  test('is recognized by a canceled provider id if the record has no id or waits for a later id', () => {
     expect(isAboutFormer(running(noted), 'sub_0')).toBe(true);
     expect(isAboutFormer(running(noted), 'sub_9')).toBe(false);
     const canceled = running({ ...noted, status: 'canceled' });
@@ -479,7 +479,7 @@ describe('the price in a report', () => {
         },
       },
     ],
-    ['gets to the provider', { priceUpdate: { id: 'chg_1', claimedAt: iso(NOON), lookAt: iso(NOON) } }],
+    ['is being sent to the provider', { priceUpdate: { id: 'chg_1', claimedAt: iso(NOON), lookAt: iso(NOON) } }],
   ];
 
   test.each(OTHER_PLANS)('does not replace the current period’s price while another plan %s', (_, fields) => {

@@ -252,7 +252,7 @@ describe('the membership of a subscription', () => {
   const membership = async (of: Subscription): Promise<Item | undefined> =>
     table.get(membershipKey(membershipOf({ ...of, status: 'active' })?.id ?? ''));
 
-  test('is written with the version that grants it, and again only if it changes', async () => {
+  test('is written with the version that grants it, and again only if the membership changes', async () => {
     const was = await running();
     expect(await membership(was)).toMatchObject({ status: 'active', version: was.version });
     const same = await commit(was, { ...was, version: was.version + 1, concept: 'other' });

@@ -13,7 +13,7 @@ import { subscription } from '../builders/subscription.ts';
 
 const running = { billingOwner: 'provider', status: 'active', providerSubscriptionId: 'sub_1' } as const;
 
-/** Another commit came first, so every write finds this record. */
+/** A table to which another commit wrote this record first, so every write finds this record. */
 const overtakenBy = (found: Subscription) =>
   ({
     transact: async () => ({ ok: false, failed: [0], found: [recordItem(subscriptionShape, found)] }),

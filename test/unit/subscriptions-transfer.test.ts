@@ -61,7 +61,7 @@ const refused = (reason: string): Outcome<never> => ({ kind: 'refused', reason }
 type Answer = Outcome<unknown> | ((input: unknown) => Outcome<unknown>);
 type Script = Partial<Record<keyof SubscriptionsPort, Answer>>;
 
-/** The provider's successor is free until the end of the paid time. */
+/** The successor at the provider, which is free until the end of the paid time. */
 const SUCCESSOR = at({ ...{ subscriptionId: 'sub_2', status: 'trialing', isBridge: true, methodId: 'pm_b' } });
 const WORKS: Script = {
   pause: done(at({ status: 'paused' })),
@@ -123,7 +123,7 @@ const MAY_CHARGE = { mayCharge: true };
 const MAY_NOT_CHARGE = { mayCharge: false };
 
 describe('a transfer', () => {
-  test('pauses the former subscription, creates its successor, and cancels the former one, each under its own key', async () => {
+  test('pauses the former subscription, creates its successor, and cancels the former subscription, each under its own key', async () => {
     const { deps, names, inputOf, load, table } = await service(running());
     const moved = await startTransfer(deps, running(), { method: METHOD });
     expect(names()).toEqual(['pause', 'create', 'find', 'cancel']);
@@ -215,7 +215,7 @@ describe('the successor of a transfer', () => {
     expect(inputOf('create')).toMatchObject({ isBridge: false });
   });
 
-  test('is free until the end of a later period paid in the meantime by the former subscription', async () => {
+  test('is free until the end of a later period that was paid for the former subscription in the meantime', async () => {
     const renewed = {
       latestInvoice: invoice({ periodStart: epochSeconds(MONTH_END), periodEnd: epochSeconds(later) }),
     };
@@ -236,7 +236,7 @@ describe('the successor of a transfer', () => {
     });
   });
 
-  test('replaces the former subscription even if it was charged and then canceled at the provider', async () => {
+  test('replaces the former subscription even if the successor was charged and then canceled at the provider', async () => {
     const ending = running({ cancelAtPeriodEnd: true });
     const charged = at({ ...SUCCESSOR, status: 'canceled', latestInvoice: invoice({ subscriptionId: 'sub_2' }) });
     const script = { scheduleCancel: refused('resource_missing'), find: done(charged) };
@@ -245,7 +245,7 @@ describe('the successor of a transfer', () => {
     expect(names().slice(0, 5)).toEqual(['pause', 'create', 'scheduleCancel', 'find', 'cancel']);
   });
 
-  test('fails the transfer for now if its end cannot be scheduled', async () => {
+  test('keeps the transfer open if the end of the successor cannot be scheduled', async () => {
     const ending = running({ cancelAtPeriodEnd: true });
     const { deps, load, names } = await service(ending, { scheduleCancel: UNKNOWN });
     await expect(startTransfer(deps, ending, { method: METHOD })).rejects.toMatchObject({ code: 'PROVIDER_TIMEOUT' });
@@ -266,7 +266,7 @@ describe('a transfer that meets an obstacle at its provider', () => {
       'PAYMENT_DECLINED',
       { create: { kind: 'declined', code: 'expired_card', attemptRef: 'ch_1' } },
     ],
-    ['the provider is away at the first run', 'PROVIDER_UNAVAILABLE', { create: AWAY }],
+    ['the provider is unreachable at the first run', 'PROVIDER_UNAVAILABLE', { create: AWAY }],
     ['the former subscription cannot be paused', 'PROVIDER_UNAVAILABLE', { pause: AWAY }],
     [
       'an invoice of the former subscription is being collected',
@@ -284,7 +284,7 @@ describe('a transfer that meets an obstacle at its provider', () => {
       },
     ],
     [
-      'the successor was canceled before it charged',
+      'the successor was canceled before its first charge',
       'INVALID_STATE',
       { find: done(at({ ...SUCCESSOR, status: 'canceled' })) },
     ],
@@ -319,7 +319,7 @@ describe('a transfer that meets an obstacle at its provider', () => {
     expect(names()).toContain('create');
   });
 
-  test('does not resume collection if it was already paused for a missing method', async () => {
+  test('does not resume collection if collection was already paused for a missing method', async () => {
     const held = running({ status: 'paused', held: { finalAt: iso(MONTH_END) } });
     const { deps, names, load } = await service(held, { create: AWAY });
     await expect(startTransfer(deps, held, { method: METHOD })).rejects.toMatchObject({ code: 'PROVIDER_UNAVAILABLE' });
@@ -341,7 +341,7 @@ describe('a transfer that meets an obstacle at its provider', () => {
     expect(names()).toEqual(['pause', 'findOurs', 'resume', 'find']);
   });
 
-  test('reads the provider once more if it refuses the successor', async () => {
+  test('reads the provider once more if the provider refuses the successor', async () => {
     const { deps, names } = await service(running(), { create: refused('resource_missing'), find: done(at()) });
     await expect(startTransfer(deps, running(), { method: METHOD })).rejects.toMatchObject({
       ...{ code: 'PROVIDER_ERROR', details: { provider_code: 'resource_missing' } },
@@ -412,7 +412,7 @@ describe('a repeated transfer', () => {
     expect(await load()).toMatchObject({ providerSubscriptionId: 'sub_2', paidUntil: iso(later) });
   });
 
-  test('is finished if the provider no longer knows the former subscription, and waits if it cannot be read', async () => {
+  test('is finished if the provider no longer knows the former subscription, and waits if the former subscription cannot be read', async () => {
     const found = (former: Outcome<unknown>): Script => ({
       findOurs: done([SUCCESSOR]),
       find: (id) => (id === 'sub_1' ? former : done(SUCCESSOR)),
@@ -445,7 +445,7 @@ describe('a repeated transfer', () => {
   });
 
   test.each<[string, Script]>([
-    ['the provider is away', { create: AWAY }],
+    ['the provider is unreachable', { create: AWAY }],
     ['the creation has no response', { create: UNKNOWN }],
   ])('is repeated after five minutes, however old it is, if %s', async (_, script) => {
     const now = LATE + DAY_MS;
@@ -479,7 +479,7 @@ describe('a repeated transfer', () => {
     expect((await load())?.transfer).toBeUndefined();
   });
 
-  test('does not count a creation that was canceled with its customer before it charged', async () => {
+  test('does not count a successor that was canceled with its customer before its first charge', async () => {
     const gone = at({ ...SUCCESSOR, status: 'canceled' });
     const script = { findOurs: done([gone]), find: done(gone) };
     const { deps, names, load } = await service(moving(), script, LATE);

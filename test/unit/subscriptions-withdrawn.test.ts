@@ -6,7 +6,7 @@ import { abandonCharge, openCharge } from '../../shared/subscriptions/billing/su
 import { NOON } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
 
-/** A canceled or paused subscription with a reactivation or resume withdrawn by its payer. */
+/** A canceled subscription, whose payer requests a reactivation and then withdraws the request. */
 const ended = subscription({ status: 'canceled', version: 3, canceledAt: iso(NOON) });
 
 describe('the withdrawal of a reactivation', () => {

@@ -61,7 +61,7 @@ test('an unreadable partition does not delay the due work of the others, but mak
   expect(error).toBe(unreadable);
 });
 
-test('a record without a lease does not keep leased records from the queue, but makes the sweep fail', async () => {
+test('a record that cannot be leased does not keep leased records from the queue, but makes the sweep fail', async () => {
   const all = () => [dueItem('pay_1'), dueItem('pay_2'), dueItem('pay_3')];
   const { queued, error } = await sweep({ [OTHER_SHARD]: all }, (pk) => pk === 'pay_2');
   expect(queued).toEqual(['pay_1', 'pay_3']);
@@ -91,7 +91,7 @@ test('a sweep reads no further page after 40 seconds, and leaves the rest to the
 });
 
 describe('the lease of the sweep', () => {
-  /** A record due at noon, in a table whose reads a test can delay. */
+  /** A record due at noon, in a table whose reads a test can replace. */
   const rig = async () => {
     const clock = { at: NOON };
     const now = () => clock.at;
@@ -139,7 +139,7 @@ describe('the lease of the sweep', () => {
     }
   });
 
-  test('is taken by one of two sweeps that read the record at the same time', async () => {
+  test('is taken by only one of two sweeps that read the record at the same time', async () => {
     const { deps, sent, queryIndex } = await rig();
     const read = await queryIndex({ index: 'due', partition: OTHER_SHARD, to: iso(NOON) });
     const asRead: Table['queryIndex'] = async ({ partition }) =>

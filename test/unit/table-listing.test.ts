@@ -4,13 +4,13 @@ import { type Cursor, listRows, listTogether } from '../../shared/platform/listi
 import type { IndexQuery, Item, Page, Table } from '../../shared/platform/table.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 
-/** Rows of several partitions, newest first. A filter keeps the wanted rows after they have been read. */
+/** A row of a partition, whose rows are listed newest first. A filter keeps the wanted rows after they were read. */
 interface Row {
   readonly sort: string;
   readonly wanted: boolean;
 }
 
-/** The number of rows read by the engine from a partition per unlimited request. */
+/** The number of rows of a partition that the engine reads per request without a limit. */
 const PAGE_ROWS = 250;
 
 const tableOf = (partitions: ReadonlyMap<string, readonly Row[]>): { table: Table; reads: () => number } => {

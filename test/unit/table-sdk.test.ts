@@ -34,7 +34,7 @@ const conflict = () =>
 
 beforeEach(() => {
   engine.reset();
-  // A retried write waits for a random time, which is zero here.
+  // A retry waits for a random time. Here the time is zero.
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 
@@ -126,7 +126,7 @@ describe('a write to the table', () => {
     expect(engine.commandCalls(PutCommand)[0]?.args[0].input.ReturnValuesOnConditionCheckFailure).toBe('ALL_OLD');
   });
 
-  test('returns no item if it fails on an expired item', async () => {
+  test('returns no item if its condition fails on an expired item', async () => {
     const found = { pk: { S: 'PAY#1' }, sk: { S: 'PAY' }, ttl: { N: String(NOON / 1_000) } };
     engine.on(PutCommand).rejects(new ConditionalCheckFailedException({ ...said, Item: found }));
     expect(await table.put(item, [{ exists: true }])).toEqual({ ok: false, found: undefined });
@@ -165,7 +165,7 @@ describe('a transaction on the table', () => {
     expect(engine.commandCalls(TransactWriteCommand)).toHaveLength(2);
   });
 
-  test('is not retried after a failed condition and a conflict', async () => {
+  test('is not retried if a condition failed, even if another step had a conflict', async () => {
     const reasons = [{ Code: 'TransactionConflict' }, { Code: 'ConditionalCheckFailed' }];
     engine
       .on(TransactWriteCommand)
@@ -208,7 +208,7 @@ describe('a transaction on the table', () => {
     expect(next).not.toBe(first);
   });
 
-  test('is not retried after a failed condition and throttling', async () => {
+  test('is not retried if a condition failed, even if another step was throttled', async () => {
     engine.on(TransactWriteCommand).rejects(canceled('ThrottlingError', 'ConditionalCheckFailed'));
     expect(await table.transact([step, step])).toMatchObject({ ok: false, failed: [1] });
     expect(tokens()).toHaveLength(1);

@@ -23,7 +23,7 @@ const rowsOf = (count: number, { partition = 'P', every = 1 } = {}): Row[] =>
 const keyOf = (row: Row) => ({ pk: `${row.partition}#${row.sort}`, sk: 'R' });
 const itemOf = (row: Row): Item => ({ ...keyOf(row), sort: row.sort, owner: row.partition });
 
-/** An index, newest first, whose requests read at most `perRequest` rows. `change` runs before every read but the first. */
+/** An index, newest first, with at most `perRequest` rows per request. `change` runs before each read but the first. */
 const indexOf = (first: readonly Row[], { perRequest = 4_000, change = (rows: readonly Row[]) => rows } = {}) => {
   let rows = first;
   const asked: IndexQuery[] = [];
@@ -77,7 +77,7 @@ describe('the total of a list', () => {
     [11, 1],
     [999, 1],
     [1_000, 1],
-  ])('is exact for %i records, after %i requests more than the page needs', async (length, most) => {
+  ])('is exact for %i records, after at most %i requests more than the page needs', async (length, most) => {
     const { total, counts } = await countOf(rowsOf(length));
     expect(total).toEqual({ count: length, isExact: true });
     expect(counts).toBeLessThanOrEqual(most);
@@ -105,7 +105,7 @@ describe('the total of a list', () => {
     expect(await page.total()).toEqual({ count: 900, isExact: true });
   });
 
-  test('is also exact for wide rows, although one request does not reach their end', async () => {
+  test('is also exact for wide rows, although one request does not read all of them', async () => {
     expect((await countOf(rowsOf(1_000), {}, 300)).total).toEqual({ count: 1_000, isExact: true });
     expect((await countOf(rowsOf(1_000, { every: 7 }), { filter: WANTED }, 300)).total.isExact).toBe(true);
   });

@@ -45,7 +45,7 @@ beforeEach(() => {
 describe('a change of times', () => {
   test.each([
     ['the new time, if it is the earliest', { lookAt: minute(1) }, minute(1)],
-    ['another time, if that one is earlier', { lookAt: minute(9) }, minute(3)],
+    ['another time, if the other time is earlier', { lookAt: minute(9) }, minute(3)],
     ['the time that is left', { lookAt: undefined }, minute(3)],
   ])('makes the record due at %s', async (_, patch, dueAt) => {
     const record = await insert({ lookAt: minute(2), remindAt: minute(3) });
@@ -71,7 +71,7 @@ describe('a change of times', () => {
   });
 
   test.each([
-    ['lets work that is due already wait', { remindAt: minute(-1) }, minute(5)],
+    ['postpones work that is already due', { remindAt: minute(-1) }, minute(5)],
     ['does not delay work that is due before the end of the wait', { remindAt: minute(3) }, minute(3)],
     ['makes a record without other work due at the end of the wait', {}, minute(5)],
   ])('that includes a wait %s', async (_, times, dueAt) => {

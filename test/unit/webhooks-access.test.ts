@@ -8,7 +8,7 @@ import { refusalIn } from '../builders/refusal.ts';
 
 type Standing = { readonly role: Role | undefined; readonly exists?: boolean };
 
-/** Standings with this role in every organization. Reads of the cache fail, because a write must not use it. */
+/** Standings with this role in every organization. Cached reads fail, because a write must not use the cache. */
 const standingsOf = ({ role, exists = true }: Standing): Standings => ({
   cached: () => Promise.reject(new Error('an event is sent by a standing that may be outdated')),
   consistent: async (_, organizationId) => ({ organizationId, exists, role }),

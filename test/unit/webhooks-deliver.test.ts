@@ -126,7 +126,7 @@ describe('a webhook delivery', () => {
     expect(items().map(({ pk }) => String(pk).split('#')[0])).toEqual(['DLV', 'LOG', 'LOG']);
   });
 
-  test('logs the unreachable address or the response, without secrets', async () => {
+  test('logs the network error or the response, without secrets', async () => {
     const failed = rig({ kind: 'failed', reason: 'unreachable', detail: 'ECONNREFUSED', durationMs: 3 });
     await failed.deliver();
     expect(failed.items()[1]).toMatchObject({
@@ -171,7 +171,7 @@ describe('a delivery of a provider’s event as received', () => {
     });
   });
 
-  test('is stored during a long delay, and ends with a replay accepted by its target', async () => {
+  test('is stored during a long delay, and stops waiting after a replay that its target accepts', async () => {
     const made = await raws({ ...OK, status: 500 }, [3_600]);
     expect(await made.deliver()).toBe('done');
     expect(await made.waiting()).toMatchObject({ due: 'DUE#DLV', postponed: { times: 0, attempts: 1 }, ...RECEIVED });

@@ -30,7 +30,7 @@ describe('the payload of a log entry', () => {
     expect(payloadOf(Uint8Array.from(Buffer.from(STORED, 'base64')))).toEqual(STORED_PAYLOAD);
   });
 
-  test('is read from attributes, as 0.2.0 stored it', () => {
+  test('is read from attributes, as version 0.2.0 stored it', () => {
     expect(payloadOf({ id: 'evt_1' })).toEqual({ id: 'evt_1' });
   });
 

@@ -1,3 +1,7 @@
+/**
+ * @module No socket connects to a forbidden address. The tests observe the address of each connect call below the
+ * service's code, and open no socket.
+ */
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction, Socket } from 'node:net';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
@@ -5,10 +9,6 @@ import { openPost } from '../../shared/webhooks/post-webhook.ts';
 import { isPublicAddress } from '../../shared/webhooks/webhook-targets.ts';
 import { FORBIDDEN_ADDRESSES, HOSTILE_URLS } from '../builders/hostile-urls.ts';
 
-/**
- * @module No socket connects to a forbidden address. The tests observe the address of each connect call below the
- * service's code, and open no socket.
- */
 const PUBLIC = '93.184.215.14';
 let opened: string[] = [];
 
@@ -59,8 +59,8 @@ describe('a webhook target', () => {
 
   test.each([
     ['alone', (address: string) => [address]],
-    ['behind a public one', (address: string) => [PUBLIC, address]],
-    ['before a public one', (address: string) => [address, PUBLIC]],
+    ['after a public address', (address: string) => [PUBLIC, address]],
+    ['before a public address', (address: string) => [address, PUBLIC]],
   ])('is refused if its name resolves to a forbidden address, %s', async (_, addresses) => {
     for (const address of FORBIDDEN_ADDRESSES) {
       const { post } = leadingTo(...addresses(address));

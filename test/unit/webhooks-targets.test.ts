@@ -89,7 +89,7 @@ describe('the webhook targets', () => {
     expect(names('0')).toEqual([]);
   });
 
-  test('get raw events without a signature if set in the older form', () => {
+  test('get raw events without a signature if they are set in the older form', () => {
     const older = { EXTERNAL_WEBHOOK_URLS: `${URL_1}, https://two.example`, EXTERNAL_WEBHOOK_EVENTS: 'payment.*' };
     const common = { filters: ['payment.*'], mode: 'raw', secrets: [], format: 'event' };
     expect(parseTargets({ ...NODE_1, ...older }, false).slice(1)).toEqual([
@@ -242,7 +242,7 @@ describe('the webhook retries', () => {
   const read = ({ retries, delay }: { retries?: string; delay?: string }) =>
     parseSettings({ EXTERNAL_WEBHOOK_MAX_RETRIES: retries, EXTERNAL_WEBHOOK_RETRY_DELAY: delay });
 
-  test('number three, after 5, 10 and 20 s, with a timeout of 10 s each', () => {
+  test('are three, after 5, 10 and 20 s, with a timeout of 10 s each', () => {
     const settings = read({});
     expect(settings).toMatchObject({ EXTERNAL_WEBHOOK_TIMEOUT: 10_000, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: false });
     const plan = {

@@ -58,7 +58,7 @@ describe('a waiting delivery', () => {
     expect(await table.get(KEY)).toMatchObject({ due: 'DUE#DLV' });
   });
 
-  test('stops waiting after a replay accepted by its target', async () => {
+  test('stops waiting after a replay that its target accepts', async () => {
     const { table, sent, deps } = await rig();
     await waitLong({ table, now: () => NOON }, DELIVERY, wait(5, HOUR_MS));
     await endWait(table, DELIVERY);
@@ -66,7 +66,7 @@ describe('a waiting delivery', () => {
     expect(sent).toEqual([]);
   });
 
-  test('must be stored, or its message is received again', async () => {
+  test('cannot wait if it is not stored, so that the queue delivers its message again', async () => {
     const { table } = memoryTable({ now: () => NOON });
     await expect(waitLong({ table, now: () => NOON }, DELIVERY, wait(5, HOUR_MS))).rejects.toThrow('not stored');
     expect(await table.get(KEY)).toBeUndefined();

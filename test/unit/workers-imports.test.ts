@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const ROOT = resolve(import.meta.dirname, '../..');
 const VALUE_IMPORT = /^(?:import|export)\s+(?!type\b)[^;]*?from '(\.[^']+)'/gm;
 
-/** All files of the service loaded by an entry at start, without type imports. */
+/** All files of the service that an entry loads at its start. Type imports do not count. */
 const filesLoadedBy = (entry: string): readonly string[] => {
   const loaded = new Set<string>();
   const pending = [resolve(ROOT, entry)];

@@ -17,7 +17,10 @@ import './styles.css';
 
 const arrival = arrive();
 
-/** Another link in the same tab changes only the fragment, and the browser does not reload the page for that. */
+/**
+ * Reloads the page for another link in the same tab. Such a link changes only the fragment, and the browser does not
+ * reload the page for that.
+ */
 addEventListener('hashchange', () => location.reload());
 
 const titleOf = (state: PageState): string => {

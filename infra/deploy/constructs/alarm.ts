@@ -22,8 +22,8 @@ export interface ServiceAlarmProps {
   /** Consecutive periods that must meet the condition; 1 by default. */
   readonly periods?: number;
   /**
-   * A state (a depth, an age, a rate) also sends an e-mail when it returns to normal. An occurrence never returns to
-   * normal, so it sends only the alarm.
+   * The alarm of a state (a depth, an age, a rate) also sends an e-mail when the state returns to normal. An occurrence
+   * never returns to normal, so its alarm sends no second e-mail.
    */
   readonly watches: 'state' | 'occurrence';
   /** `silence` is for work that must happen regularly. Missing data then raises the alarm. */
@@ -64,9 +64,9 @@ export interface Sampled {
 }
 
 /**
- * Returns 1 if more than half of a period's calls fail, with at least three calls, for any of the samples; else 0. It
- * also detects 19 failures of 19 requests at night, too few calls for a rate alarm. It compares products, because a
- * division by zero would leave a period without data.
+ * 1 if, for any sample, a period has at least three calls and more than half of them fail; else 0. The metric also
+ * detects 19 failures of 19 requests at night, which are too few calls for a rate alarm. The expression compares twice
+ * the failures with the calls, because a division by zero would leave a period without data.
  */
 export const mostFail = (samples: readonly Sampled[], period: Duration): MathExpression => {
   const usingMetrics: Record<string, IMetric> = {};

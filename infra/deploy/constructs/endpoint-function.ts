@@ -27,8 +27,8 @@ export const hasOwnUrl = ({ auth }: Endpoint, { functionUrls }: Pick<DeploymentS
   auth === 'provider-signature' && functionUrls;
 
 /**
- * The function and the route of one endpoint. A provider's webhook also has its own URL, which the throttle of other
- * callers does not affect.
+ * The function and the route of one endpoint. If function URLs are on, a provider's webhook also has its own URL. The
+ * throttle of other callers does not affect this URL.
  */
 export class EndpointFunction extends Construct {
   readonly functionName: string;

@@ -1,4 +1,7 @@
-/** @module The roles of functions. Functions with the same rights share a role, so a stack has one role per set of rights. */
+/**
+ * @module The roles of functions. Endpoints of a stack with the same rights share a role, so the stack has one role per
+ * set of rights. Each worker has its own role.
+ */
 import { createHash } from 'node:crypto';
 import { type IRole, ManagedPolicy, type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';

@@ -24,7 +24,9 @@ export interface Canaries {
   readonly alarms: Alarms;
 }
 
-/** What the payment path's canaries share. The payment path is in one stack, so one alarm suffices. */
+/**
+ * Creates the shared resources of the payment path's canaries. The payment path is in one stack, so one alarm suffices.
+ */
 export const canariesOf = (
   scope: Construct,
   { apiId, alarms }: { readonly apiId: string; readonly alarms: Alarms },
@@ -61,7 +63,10 @@ export interface LiveVersionProps {
 /** Number of warm instances. Additional concurrent requests cause cold starts. */
 const WARM_INSTANCES = 1;
 
-/** A version of a function under the alias `live`, which its route calls. It may be kept warm and have a canary. */
+/**
+ * The current version of a function, under the alias `live`. The function's route calls this alias. The version may be
+ * kept warm and have a canary.
+ */
 export class LiveVersion extends Construct {
   readonly alias: IFunction;
 

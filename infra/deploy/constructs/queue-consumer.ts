@@ -51,7 +51,10 @@ export class ConsumedQueue extends Construct {
   }
 }
 
-/** A restart of a target leaves a few dead letters. They raise an alarm above this number, or after an hour. */
+/**
+ * If the dead letters of a queue can wait, they raise an alarm only above this number or after an hour. A restart of a
+ * target alone leaves a few dead letters.
+ */
 const MANY = 10;
 const LONG = { period: Duration.minutes(5), periods: 12 };
 
@@ -157,8 +160,8 @@ export const consumerMetrics = ({ stage, trigger, functionName }: WatchedConsume
 };
 
 /**
- * The function that consumes a queue. A failed message is retried alone, then goes to the dead-letter queue. If most
- * messages fail, its alarm rises long before that.
+ * The function that consumes a queue. A failed message is retried alone. After its last retry, it goes to the
+ * dead-letter queue. If most calls fail, the consumer's alarm rises long before that.
  */
 export class QueueConsumer extends Construct {
   readonly trigger: QueueTrigger;

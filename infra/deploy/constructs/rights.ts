@@ -143,7 +143,10 @@ const receivingSlotOf = (right: `signatures:${PaymentSlot}`): PaymentSlot => {
   return slot;
 };
 
-/** The ARN of an event receiver's only readable secret. An API call with PayPal's keys verifies PayPal's events. */
+/**
+ * The ARN of the only secret that an event receiver can read. The receiver verifies PayPal's events by an API call with
+ * PayPal's keys, so for PayPal it is the secret of the keys.
+ */
 const secretForEvents = (slot: PaymentSlot, { kept, settings }: ServiceContext): string =>
   verifiesWithKeys(settings.adapters[slot]) ? kept.providerSecretArn(slot) : kept.signatureSecretArn(slot);
 

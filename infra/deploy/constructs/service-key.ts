@@ -4,8 +4,9 @@ import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 
 /**
- * The encryption key of a stage. To read a secret, a log or a failed record, a role needs the rights to read it and to
- * use the key. The key's whole policy is here. Functions get the right to use the key through their own roles.
+ * The encryption key of a stage. To read a secret, a log or a failed record, a role needs the right to read it and the
+ * right to use the key. This construct defines the key's whole policy. Functions get the right to use the key through
+ * their own roles.
  */
 export class ServiceKey extends Construct {
   /** A reference without the key's policy, so encrypted resources cannot extend the policy. */

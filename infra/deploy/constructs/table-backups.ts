@@ -107,7 +107,9 @@ export const backupCounts = (stage: Stage): BackupCounts => ({
   completed: jobsOf(stage, 'NumberOfBackupJobsCompleted', Duration.days(1)),
 });
 
-/** The table's tags also apply to its backups and their copies in other regions. */
+/**
+ * The table's backups and their copies in other regions. The table's tags also apply to them, so the role may tag them.
+ */
 const RECOVERY_POINTS = `arn:${Aws.PARTITION}:backup:*:${Aws.ACCOUNT_ID}:recovery-point:*`;
 
 interface BackedUp {

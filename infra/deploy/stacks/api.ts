@@ -27,7 +27,7 @@ export interface ApiStackProps {
 
 /**
  * The HTTP API without a stage, the routes of payers and of a shop's backend, the default route, and the queue of
- * permanently failed invocations. The stack is deployed before the queues, so its functions may not send to them.
+ * permanently failed invocations. The stack is deployed before the queues, so its functions cannot send to a queue.
  */
 export class ApiStack extends ServiceStack {
   constructor(scope: Construct, { settings, codeDir, defaultId, endpoints }: ApiStackProps) {
@@ -37,7 +37,8 @@ export class ApiStack extends ServiceStack {
     const api = new HttpApi(this, 'Api', {
       apiName: `payments-${stage}`,
       createDefaultStage: false,
-      // With a custom domain, no caller can bypass the proxy in front of it.
+      // With a custom domain, disable the API's own address, so that no caller can bypass the proxy in front of the
+      // domain.
       disableExecuteApiEndpoint: customDomain !== '',
       ...(allowedOrigins.length > 0 && {
         corsPreflight: {
@@ -98,7 +99,10 @@ interface DefaultFunction {
   readonly roles: SharedRoles;
 }
 
-/** The API's own address. An export may still name it, although a custom domain disables it. */
+/**
+ * The API's own address. It is read from the resource, because CDK's property throws if a custom domain disables the
+ * address.
+ */
 const endpointOf = ({ node: { defaultChild } }: HttpApi): string => {
   if (!(defaultChild instanceof CfnApi)) throw new Error('an HTTP API has no resource');
   return defaultChild.attrApiEndpoint;

@@ -114,13 +114,19 @@ export class DataStack extends ServiceStack {
     return table;
   }
 
-  /** A provider's keys from its console. Empty at first, so the provider is closed until the operator adds them. */
+  /**
+   * The secret for a provider's keys from the provider's own console. It is empty at first, so the provider is closed
+   * until the operator adds the keys.
+   */
   #providerSecret(slot: ProviderSlot, key: IKey): Secret {
     const description = `Keys of ${slot}: a JSON object such as {"API_KEY": "…"}`;
     return this.#emptySecret(`${constructId(slot)}Secret`, description, key);
   }
 
-  /** The secret that verifies a provider's events. Empty at first, so the route of the events is closed. */
+  /**
+   * The secret that verifies a provider's events. It is empty at first, so the route of the events is closed until the
+   * operator adds the value.
+   */
   #signatureSecret(slot: PaymentSlot, key: IKey): Secret {
     const description = `Verifies the events of ${slot}: a JSON object such as {"WEBHOOK_SECRET": "…"}`;
     return this.#emptySecret(`${constructId(slot)}SignatureSecret`, description, key);
@@ -158,7 +164,7 @@ export class DataStack extends ServiceStack {
     return secret;
   }
 
-  /** The webhook targets. Empty at first, until `npm run deploy` stores the operator's webhook variables. */
+  /** The secret of the webhook targets. It is empty until `npm run deploy` stores the operator's webhook variables. */
   #webhookSecret(stage: Stage, key: IKey): Secret {
     const secret = new Secret(this, 'WebhookSecret', {
       secretName: webhookSecretName(stage),

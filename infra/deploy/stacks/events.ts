@@ -23,7 +23,10 @@ import { ServiceStack } from './service-stack.ts';
 
 /** A stream supports two consumers. A third consumer would throttle all of them. */
 const STREAM_CONSUMERS = 2;
-/** This function's environment holds all settings of the service, because it runs every kind of due work. */
+/**
+ * payctl reads the settings of a stage from this function's environment. It has all settings of the service, because
+ * the function runs every kind of due work.
+ */
 const OPERATED = 'workers.run-due';
 const FAILURES_KEPT = Duration.days(90);
 

@@ -62,7 +62,7 @@ export class FrontStack extends ServiceStack {
         format: JSON.stringify(ACCESS_LOG),
       },
       defaultRouteSettings: limitsOf(STAGE_THROTTLE),
-      // CloudFormation passes this map on unchanged.
+      // CloudFormation passes this map to API Gateway unchanged, so its keys are capitalized.
       routeSettings: Object.fromEntries(
         endpoints.flatMap((endpoint) => {
           const throttle = throttleOf(endpoint);

@@ -162,7 +162,10 @@ const aboutUrls = ({ urlErrors, urlsFail }: ServiceMetrics): readonly MetricAlar
         },
       ];
 
-/** The alarm about health; none if nothing probes the stage. If the probe stops running, its schedule raises alarms. */
+/**
+ * The alarm about health; none if nothing probes the stage. If the probe stops running, the alarms of its schedule rise
+ * instead.
+ */
 const aboutHealth = ({ unhealthyProbes }: ServiceMetrics): readonly MetricAlarm[] =>
   unhealthyProbes === undefined
     ? []

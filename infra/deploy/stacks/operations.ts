@@ -26,7 +26,7 @@ export interface OperationsStackProps {
   readonly triggers: readonly Trigger[];
 }
 
-/** The service-wide alarms and one dashboard. No other stack uses its values. */
+/** The service-wide alarms and one dashboard. No other stack reads a value of this stack. */
 export class OperationsStack extends ServiceStack {
   constructor(scope: Construct, { settings, endpoints, triggers }: OperationsStackProps) {
     const { stage } = settings;
@@ -93,7 +93,7 @@ export class OperationsStack extends ServiceStack {
     };
   }
 
-  /** Refers to resources by name, so no stack has to export them. */
+  /** Refers to each alarm by its name, so no stack has to export its alarms. */
   #allAlarms(): IAlarm[] {
     const names = this.node.root.node
       .findAll()

@@ -14,14 +14,16 @@ import { apiIn, baseUrlIn, functionValue, keptIn, queuesIn, undoneIn } from './r
 import { ServiceStack } from './service-stack.ts';
 
 /**
- * The stack of the receivers of provider events. Their URLs must not change. The stack also has the endpoints for
- * operators and those sending to a queue. It is deployed after the queues.
+ * The name part of the stack with the receivers of provider events. The receivers stay in this stack, because their
+ * URLs must not change. The stack also has the endpoints for operators and the endpoints that send to a queue. It is
+ * deployed after the queues.
  */
 export const OPERATOR_ROUTES = 'api-webhooks';
 
 /**
- * The folders of this stack's endpoints. All other folders are in the stack `api`. In version 0.2.0, these folders had
- * stacks deployed after `api-webhooks`, or no stacks. So a rollback to 0.2.0 creates no duplicate route.
+ * The folders of the endpoints in the stack `api-webhooks`. All other folders are in the stack `api`. In version 0.2.0,
+ * these folders were in `api-webhooks`, in stacks deployed after it, or in no stack. So a rollback to 0.2.0 creates no
+ * duplicate route.
  */
 const OPERATOR_FOLDERS: readonly string[] = ['webhooks', 'admin', 'api', 'console', 'payment-links'];
 
@@ -40,7 +42,7 @@ export interface RoutesProps {
   readonly roles: SharedRoles;
 }
 
-/** @returns the functions by the ids of their endpoints. */
+/** @returns the function of each endpoint. */
 export const addRoutes = (
   scope: Construct,
   { context, api, endpoints, logGroup, roles }: RoutesProps,

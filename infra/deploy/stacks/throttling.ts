@@ -12,7 +12,7 @@ export const THROTTLED_REQUESTS = 'ThrottledRequests';
 /** The stage's default. A route with the default limits has no settings of its own. */
 export const STAGE_THROTTLE: Throttle = { rate: 300, burst: 600 };
 
-/** A payer's browser reads the payment several times for each payment that it starts. */
+/** A higher limit for reads, because a payer's browser reads each payment several times. */
 const CHECKOUT_READS: Throttle = { rate: 1_000, burst: 2_000 };
 
 /** Separate limits, so that other admin requests cannot block a shop's captures and refunds. */

@@ -10,7 +10,7 @@ import type { Stage } from '../stage/settings.ts';
 import type { THROTTLED_REQUESTS } from './throttling.ts';
 
 const FIVE_MINUTES = Duration.minutes(5);
-/** Long, because providers send few events at a time and retry after minutes. */
+/** A long period, because providers send few events at a time and retry after minutes. */
 const URL_PERIOD = Duration.minutes(15);
 
 /** With fewer samples, a rate counts as 0. */
@@ -154,7 +154,10 @@ const sumOf = (metrics: readonly Metric[], label: string, period = FIVE_MINUTES)
     period,
   });
 
-/** The metric is 0 or 1 per call and provider. Its average is the rate, and its sample count the number of calls. */
+/**
+ * The highest rate of any provider, as a percentage. The metric is 0 or 1 per call and provider, so its average is the
+ * rate and its sample count is the number of calls.
+ */
 const worstRate = (
   ofProvider: ServiceMetrics['ofProvider'],
   { name, enough, period }: { readonly name: MetricName; readonly enough: number; readonly period: Duration },

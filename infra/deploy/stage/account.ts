@@ -12,7 +12,7 @@ import * as z from 'zod';
 import { PAYMENT_SLOTS, PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/core/settings.ts';
 import { keysOutput, type Stage, signatureOutput, stackName } from './settings.ts';
 
-/** Codes of Service Quotas. Each is also a public name in the AWS console. */
+/** Codes of Service Quotas. They are public and the same in every AWS account. */
 const QUOTAS = {
   routes: { ServiceCode: 'apigateway', QuotaCode: 'L-65B5C802' },
   rules: { ServiceCode: 'events', QuotaCode: 'L-244521F2' },
@@ -49,7 +49,10 @@ export const accountClients = (account: { readonly region: string; readonly prof
   secrets: new SecretsManagerClient(account),
 });
 
-/** Reads the names of a secret's values, but never keeps the values. */
+/**
+ * Reads the limits of the account, and the names of the values in the stage's secrets. Never keeps the values
+ * themselves.
+ */
 export const readAccount = async (clients: AccountClients, stage: Stage): Promise<AccountFacts> => {
   const unread: string[] = [];
   const unlessRefused = async <T>(fact: string, read: Promise<T>): Promise<T | undefined> =>
@@ -101,7 +104,10 @@ const readSecrets = async (clients: AccountClients, stage: Stage): Promise<Store
   return { keys, signatures };
 };
 
-/** A secret without a JSON object counts as empty, so a check reports it. Functions then refuse every call. */
+/**
+ * A secret that is not a JSON object counts as empty, so a check reports its missing values. With such a secret,
+ * functions refuse every call.
+ */
 const namesOf = (text: string | undefined): readonly string[] => {
   try {
     const values = valuesSchema.parse(JSON.parse(text || '{}'));

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 
-/** The built stacks of a stage, in numbers that AWS limits. */
+/** The resources, routes, alarms and rules of a stage's built stacks. */
 export interface BuiltStage {
   /** Number of resources per stack name. */
   readonly resources: ReadonlyMap<string, number>;

@@ -1,4 +1,4 @@
-/** @module Reads planned changes from a CloudFormation change set, and never executes it. */
+/** @module Reads planned changes from a CloudFormation change set and deletes it. Never executes a change set. */
 
 import {
   type Change,

@@ -1,6 +1,6 @@
 /**
- * @module The table of checks before a deployment. The checks of settings also run before every synth. A check without
- * facts finds nothing, so a synth needs no account and no network.
+ * @module The table of checks before a deployment. The checks of settings also run before every synth. A check finds
+ * nothing while its facts are missing, so a synth needs no account and no network.
  */
 
 import { type AdapterName, PAYMENT_SLOTS, PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/core/settings.ts';
@@ -35,7 +35,7 @@ interface Check {
 }
 
 const PROD: readonly Stage[] = ['prod'];
-/** For checks that find mistakes that would make AWS refuse the deployment halfway. */
+/** For mistakes that would make AWS refuse the deployment halfway. */
 const EVERY_STAGE: readonly Stage[] = ['dev', 'staging', 'prod'];
 const NO_STAGE: readonly Stage[] = [];
 

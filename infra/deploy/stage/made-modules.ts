@@ -10,7 +10,10 @@ import { apiDocumentAt } from '../../../functions/api/document.ts';
 import { consoleEntry, consoleFiles } from '../../../functions/console/bundle.ts';
 import { payPageEntry, payPageFiles } from '../../../functions/pay-page/bundle.ts';
 
-/** Replaces an import of one of these files with the built module of this name, with the same exports. */
+/**
+ * Replaces each import of a file in SOURCES with the computed module for this file. The module has only the exports
+ * that functions import.
+ */
 export const madeModules: Plugin = {
   name: 'made-modules',
   setup: ({ onResolve, onLoad }) => {

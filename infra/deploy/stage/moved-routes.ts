@@ -27,7 +27,9 @@ export interface MovedRoute {
 
 export interface MovedRoutes {
   readonly routes: readonly MovedRoute[];
-  /** Why the new stacks cannot be deployed while the old ones exist, with the remedy, one sentence each. */
+  /**
+   * The reasons why the new stacks cannot be deployed while the old ones exist. Each is one sentence with the remedy.
+   */
   readonly obstacles: readonly string[];
 }
 

@@ -9,7 +9,7 @@ const inWords = (ms: number): string => {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 };
 
-/** Starts a stopwatch. @returns the elapsed time as text. */
+/** Starts a stopwatch. @returns a function that gives the elapsed time as text. */
 export const startWatch = (): (() => string) => {
   const startedAt = Date.now();
   return () => inWords(Date.now() - startedAt);

@@ -29,7 +29,7 @@ export const deleteOtherRouteSettings = async (
   const deployed = await unlessMissing(gateway.send(new GetStageCommand({ ApiId, StageName: STAGE_NAME })));
   const removed = Object.keys(deployed?.RouteSettings ?? {}).filter((route) => !wanted.has(route));
   for (const RouteKey of removed) {
-    // Finding nothing in a repeated deletion is no error.
+    // It is no error if an earlier run has already deleted these limits.
     await unlessMissing(gateway.send(new DeleteRouteSettingsCommand({ ApiId, StageName: STAGE_NAME, RouteKey })));
   }
   return removed;

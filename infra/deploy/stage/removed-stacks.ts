@@ -38,7 +38,7 @@ export const DATA_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Newest first, because a stack may import only from older stacks.
+ * Lists the newest stack first. A stack may import only from older stacks, so it must be destroyed before them.
  * @param built names of the stacks of the new build
  * @throws Error if the table's stack is missing from the build, because the build is then not of this service.
  */

@@ -41,9 +41,9 @@ export interface TableInUse {
   readonly streamArn: string;
 }
 
-/** The operator's settings of a deployment, for the service and for the deployment itself. */
 export type Stage = 'dev' | 'staging' | 'prod';
 
+/** The operator's settings of a deployment, for the service and for the deployment itself. */
 export interface DeploymentSettings {
   readonly stage: Stage;
   /** The recipient of alarms. If empty, alarms have no recipient until someone subscribes to the topic. */
@@ -81,7 +81,7 @@ export interface DeploymentSettings {
   readonly adapters: Readonly<Record<ProviderSlot, AdapterName | ''>>;
   /** Calls per second that due work may make to the provider of each slot. */
   readonly backgroundRates: Readonly<Record<ProviderSlot, number>>;
-  /** Settings that change triggers, such as the concurrency of due work. */
+  /** The operator's settings that are applied to the triggers, for example the concurrency of due work. */
   readonly operated: OperatedSettings;
   /** Targets of outbound webhooks. They are stored in one secret, never in a template or a function's environment. */
   readonly webhookVariables: Readonly<Record<string, string>>;
@@ -89,7 +89,10 @@ export interface DeploymentSettings {
   readonly tableInUse: TableInUse | undefined;
   /** The ARN of a backup vault in another region or account for copies of prod's backups, or empty. */
   readonly backupCopyTo: string;
-  /** Secrets in the environment. They are not deployed, because they belong in Secrets Manager. */
+  /**
+   * Names of the secrets in the operator's environment. These secrets are not deployed, because they belong in Secrets
+   * Manager.
+   */
   readonly secretsLeftOut: readonly string[];
 }
 
@@ -97,7 +100,7 @@ const SLOTS = ['PROVIDER_A', 'PROVIDER_B', 'PROVIDER_C', 'PROVIDER_D'] as const;
 const ofSlots = (fields: readonly string[]): readonly string[] =>
   SLOTS.flatMap((slot) => fields.map((field) => (field === '' ? slot : `${slot}_${field}`)));
 
-/** Settings passed to the functions unchanged. */
+/** Settings passed to the functions unchanged. Only BASE_PATH is left out if the stage has no custom domain. */
 export const PLAIN_SETTINGS: readonly string[] = [
   'STAGE',
   'PUBLIC_BASE_URL',
@@ -351,8 +354,8 @@ const valuesOf = (env: Environment, names: readonly string[]): Record<string, st
   Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 
 /**
- * Without any URL, the variables only change stored targets. The URL for a `WEBHOOK_n_ENABLED` may then be in the
- * secret, so `putWebhooks` checks the URL and this variable together.
+ * Leaves out each `WEBHOOK_<n>_ENABLED=true` if no variable names a target. The variables then only change stored
+ * targets. The URL of the target may be in the secret, so `putWebhooks` checks the URL and this variable together.
  */
 const checkedHere = (env: Environment): Environment =>
   Object.keys(env).some(namesTarget)

@@ -49,7 +49,7 @@ const rightsOf = (template: StackTemplate): readonly TemplateRight[] =>
     ...(resource.Type === 'AWS::Lambda::Permission' ? [invocationOf(resource, template)] : []),
   ]);
 
-/** The policy's identities; the policy itself if it has none. */
+/** The roles, users and groups with this policy; the policy itself if there are none. */
 const holdersOf = (
   policy: string,
   { Properties }: StackTemplateResource,
@@ -67,7 +67,10 @@ const holdersOf = (
 const idOf = (value: unknown): string =>
   isRecord(value) && typeof value['Ref'] === 'string' ? value['Ref'] : JSON.stringify(value);
 
-/** A holder's policies from outside the template (AWS's or another stack's), and its boundary, which only limits. */
+/**
+ * The rights of a holder from outside its template: the policies of AWS or another stack, and the boundary. The
+ * boundary only limits, so it counts as a denial.
+ */
 const policiesOf = (
   holder: string,
   { Properties }: StackTemplateResource,

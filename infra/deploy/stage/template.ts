@@ -19,8 +19,9 @@ export type StackTemplateResource = StackTemplate['Resources'][string];
 export const NO_TEMPLATE: StackTemplate = { Parameters: {}, Resources: {} };
 
 /**
- * CloudFormation returns a question mark for each non-ASCII character, so the same replacement is made here.
- * @throws Error if the text is no template.
+ * Parses a template. Replaces each non-ASCII character with a question mark, because CloudFormation does the same in
+ * the templates that it returns.
+ * @throws Error if the text is not a template.
  */
 export const parseTemplate = (text: string): StackTemplate =>
   templateSchema.parse(JSON.parse(text.replaceAll(/[\u{80}-\u{10FFFF}]/gu, '?')));

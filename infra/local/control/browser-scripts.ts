@@ -1,9 +1,9 @@
+/** @module Serves the stand-ins for the vendors' browser scripts. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rowOf } from '../../../shared/core/rows.ts';
 import type { LocalRequest, LocalResponse } from '../machine/answer.ts';
 
-/** Stand-ins for the vendors' browser scripts. */
 type Site = (ask: LocalRequest) => Promise<LocalResponse | undefined>;
 
 /** Script files by path below the simulated providers. */

@@ -199,7 +199,10 @@ const failureView = ({ record, ...rest }: StreamFailure) => ({ ...rest, about: [
 
 const clockView = (clock: HostClock) => ({ now: new Date(clock.now()).toISOString(), frozen: clock.frozen() });
 
-/** Freezes the clock before the move so that it stops exactly at the target, then unfreezes it. */
+/**
+ * With `freeze: true`, freezes the clock before the move, so that it stops exactly at the target. With `freeze: false`,
+ * unfreezes the clock after the move.
+ */
 const moveClock = async (clock: HostClock, { set, advance, freeze }: z.infer<typeof clockSchema>): Promise<void> => {
   if (freeze === true) clock.freeze(true);
   if (set !== undefined) await clock.moveTo(Date.parse(set));

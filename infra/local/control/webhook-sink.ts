@@ -103,8 +103,8 @@ const BAD_GATEWAY = 502;
 const TRACE_HEADERS: readonly string[] = ['traceparent', 'tracestate'];
 
 /**
- * Signs the request again under the same id. The receiver compares the timestamp with its own clock, but the host's
- * clock may be days ahead. The secret is the local secret of WEBHOOK_1.
+ * Forwards a request, signed again under the same id at the current real time. The receiver compares the timestamp with
+ * its own clock, but the host's clock may be days ahead. The secret is the local secret of WEBHOOK_1.
  */
 const forward = async (url: string, { headers, body, signal }: LocalRequest): Promise<number> => {
   const id = headers['webhook-id'] ?? '';

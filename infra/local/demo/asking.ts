@@ -33,7 +33,10 @@ type Made = z.infer<typeof madeSchema>;
 
 /** The operations of a demo step. They call the service, or the simulator for changes that start at the provider. */
 export interface Demo {
-  /** Creates a record under the key `name`. Its id derives from the key, so it is the same at every start. */
+  /**
+   * Creates a record with an idempotency key from `name`. The record's id derives from the key, so the id is the same
+   * at every start.
+   */
   create(name: string, asked: Asked): Promise<Made>;
   /** The record created under the name. @throws Error if no earlier step created the name */
   made(name: string): Made;
@@ -103,9 +106,12 @@ interface Request {
 
 /** The status of a declined charge, which the demo data expect. */
 const DECLINED = 402;
-/** The status of a retry after a stored first attempt without a response. The write is done. */
+/** The status of a retry if the first attempt has changed the record but got no response. */
 const CONFLICT = 409;
-/** A provider may respond too late on a busy machine. Retries of a creation use the same key. */
+/**
+ * Maximum attempts per request, because a provider may respond too late on a busy machine. Retries of a creation use
+ * the same key.
+ */
 const TRIES = 3;
 
 /** @throws Error with the response if it is neither a success nor a declined charge */

@@ -1,14 +1,14 @@
+/**
+ * @module Thirty days of demo data for a small school that sells courses and materials. The service's own routes create
+ * the data while the host's clock moves to the present. Ids are the same at every start, and times are relative to the
+ * start. The examples of the API document name these records (functions/api/example-requests.ts).
+ */
 import { DAY_MS } from '../../../shared/core/time.ts';
 import { control, type Demo, type DemoSite, type DemoStep, openDemo } from './asking.ts';
 import { paymentSteps } from './payments.ts';
 import { peopleSteps } from './people.ts';
 import { subscriptionSteps } from './subscriptions.ts';
 
-/**
- * Thirty days of demo data for a small school that sells courses and materials. The service's own routes create the
- * data while the host's clock moves to the present. Ids are the same at every start, and times are relative to the
- * start. The examples of the API document name these records (functions/api/example-requests.ts).
- */
 export const DEMO_DAYS = 31;
 
 /**
@@ -43,7 +43,10 @@ const byMoment = (steps: readonly DemoStep[]): readonly (readonly [daysAgo: numb
 const moveTo = (site: DemoSite, at: number): Promise<unknown> =>
   control(site, 'POST', '/clock', { set: new Date(at).toISOString() });
 
-/** A move takes time, so the clock is behind after it. Repeats the move until the clock has joined real time. */
+/**
+ * Moves the clock to the present. Repeats the move until the clock has joined real time, because each move itself takes
+ * time.
+ */
 const joinPresent = async (site: DemoSite): Promise<unknown> => {
   if (site.present !== undefined) return moveTo(site, site.present);
   for (let tries = 0; tries < 5 && site.now() < Date.now(); tries += 1) {

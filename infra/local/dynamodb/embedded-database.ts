@@ -10,7 +10,7 @@ import { createEmbeddedStream } from './embedded-stream.ts';
 
 /** The table's file in the data folder. */
 export const TABLE_FILE = 'table.db';
-/** DynamoDB deletes an expired item within two days. */
+/** Items are deleted two days after they expire, because DynamoDB deletes an expired item within two days. */
 const EXPIRED_SECONDS = 2 * 86_400;
 const CLEAN_EVERY_MS = HOUR_MS;
 

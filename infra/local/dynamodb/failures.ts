@@ -77,7 +77,7 @@ export const openFailures = ({ folder, triggers, invoke }: FailuresOptions): Fai
   };
 };
 
-/** Changes the files one at a time. */
+/** Runs the work on the files one at a time, so that two changes of a file never overlap. */
 const createTurns = () => {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => Promise<T>): Promise<T> => {

@@ -45,9 +45,9 @@ const originOf = ({ headers }: IncomingMessage, allowed: readonly string[]): str
 const OF_THIS_MACHINE = /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/;
 
 /**
- * CORS for the simulated providers. Real providers let pages call them with a publishable key; here, only pages on this
- * machine may.
- * @returns undefined if the request is not from such a page
+ * CORS for the simulated providers. Any page can call a real provider with a publishable key, but only pages on this
+ * machine can call a simulated provider.
+ * @returns undefined if the request is not from a page on this machine
  */
 export const providerCors = ({ method, headers }: IncomingMessage): ProviderCors | undefined => {
   if (headers.origin === undefined || !OF_THIS_MACHINE.test(headers.origin)) return undefined;

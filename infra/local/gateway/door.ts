@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Holds outside requests while the clock is in the past for the demo data, so they get no past time. Requests by the
- * host itself, its functions and its stand-ins do not wait.
+ * Holds outside requests while the clock is in the past for the demo data, so that no outside request happens at a past
+ * time. Requests by the host itself, its functions and its stand-ins do not wait.
  */
 export interface Door {
   /** Resolves when the request may continue. */

@@ -1,9 +1,10 @@
+/**
+ * @module Protects the host from foreign web pages. A page can reach 127.0.0.1 through a host name that resolves to it,
+ * or by a form without a preflight. So the host serves only requests for its own names and the names in ALLOWED_HOSTS,
+ * and pages of other origins cannot reach the control routes.
+ */
 import type { IncomingMessage } from 'node:http';
 
-/**
- * Protects the host from foreign web pages. A page can reach 127.0.0.1 through a host name that resolves to it, or by a
- * form without a preflight. The host serves only programs and pages on this machine, and on the hosts in ALLOWED_HOSTS.
- */
 const OWN_HOST = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
 
 export interface Reach {
@@ -29,7 +30,10 @@ const isAllowed = (host: string, { address, allowedHosts }: Reach): boolean => {
   return name === address || allowedHosts.includes(name);
 };
 
-/** Programs send no origin. Links to a page of this host are allowed, because following them changes nothing. */
+/**
+ * True for a request from a page of another origin. Programs send no origin. Links to a page of this host are allowed,
+ * because following them changes nothing.
+ */
 const isForeign = ({ method, headers }: IncomingMessage): boolean => {
   const { host, origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers;
   if (origin !== undefined) return origin.toLowerCase() !== `http://${host}`.toLowerCase();

@@ -51,7 +51,10 @@ const start = (base: string, credentials: Credentials): string => `const referen
   },
 });`;
 
-/** The page's scripts set inline styles, and its style sheet embeds images. */
+/**
+ * Allows inline styles and embedded images, because the page's scripts set inline styles and its style sheet embeds
+ * images.
+ */
 const POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 
 const answer = (contentType: string, body: string | Buffer): GatewayAnswer => ({

@@ -77,8 +77,8 @@ export const listen = async (place: Place, door?: Door): Promise<Listener> => {
 };
 
 /**
- * Simulated providers are not control routes, because they check keys and a shop's pages call them. Nor is the sign-in
- * issuer, because pages call it like any issuer.
+ * True for a control route under /_local. A simulated provider is no control route, because it checks keys and a shop's
+ * pages call it. The sign-in issuer is no control route either, because pages call it like any issuer.
  */
 const isControl = (url: string): boolean => url.startsWith(`${LOCAL}/`) && !isProvider(url);
 const isProvider = (url: string): boolean => /^\/_local\/(?:providers|identity-service)\//.test(url);

@@ -1,6 +1,6 @@
 /**
  * @module The local OpenID Connect issuer for demo users. It supports the authorization code flow with PKCE (S256) for
- * public clients, rotating refresh tokens, and sign-out. Codes and refresh tokens end with the host.
+ * public clients, rotating refresh tokens, and sign-out. Codes and refresh tokens are lost when the host stops.
  */
 
 import { createHash, randomBytes } from 'node:crypto';

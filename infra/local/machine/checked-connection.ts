@@ -44,7 +44,7 @@ export const checkedConnection = (
   },
 });
 
-/** A transaction requires the rights of all its steps. */
+/** The access that a write step requires. A transaction requires the access of all its steps. */
 const accessOf = (step: TransactionStep): Access => {
   if ('put' in step) return { action: 'dynamodb:PutItem', partition: String(step.put['pk']) };
   if ('update' in step) return { action: 'dynamodb:UpdateItem', partition: step.update.pk };

@@ -51,7 +51,7 @@ const FAILURES_ENDING = '.jsonl';
 /** Marker file of a folder with incomplete first data or unfinished clearing. */
 const UNFINISHED = 'unfinished';
 
-/** True if the folder has no host's data yet. */
+/** True if the folder does not contain a host's data yet. */
 export const isNewFolder = (dataDir: string): boolean =>
   dataDir === MEMORY || DATA_FILES.every((file) => !existsSync(join(resolve(dataDir), file)));
 

@@ -145,7 +145,10 @@ const defaults = ({ baseUrl, basePath }: Wiring, operator: Env): Record<string, 
   };
 };
 
-/** The host's own identity service, which also issues the tokens and serves the console's sign-in. */
+/**
+ * The settings for the host's own identity service. The same service issues the tokens and serves the console's
+ * sign-in.
+ */
 const identityDefaults = (baseUrl: string, operator: Env): Record<string, string> => {
   const own = `${baseUrl}/_local/identity-service`;
   const isOwn = !operator['IDENTITY_URL'];
@@ -202,7 +205,7 @@ export const checkSettings = (operator: Env, basePath: string): Settings => {
 
 const DEPLOYED_ONLY = 'STAGE: prod cannot run on the local host; deploy it (npm run deploy)';
 
-/** The operator's mistakes for prod, without those in the host's own defaults. */
+/** The operator's mistakes for prod, without the mistakes in the host's own defaults. */
 const productionMistakes = (operator: Env, env: Env): readonly string[] => {
   try {
     checkedSettings(env);

@@ -1,6 +1,6 @@
 /**
- * @module Ends the host when its disk is full, because it cannot store what it would confirm. All confirmed writes are
- * on disk, so the next start continues from there.
+ * @module Detects a full disk. The host then ends, because it cannot store what it would confirm. All confirmed writes
+ * are on disk, so the next start continues from there.
  */
 
 import * as z from 'zod';

@@ -44,7 +44,10 @@ const settingOf = (slot: ProviderSlot, field: string): string => `${slot.toUpper
 const givenOf = (env: Environment, slot: ProviderSlot, field: string): string =>
   env[settingOf(slot, field)]?.trim() ?? '';
 
-/** The slot's adapter; undefined if the operator turned the slot off. An unknown name is reported elsewhere. */
+/**
+ * The slot's adapter; undefined if the operator turned the slot off. An unknown name also gives undefined; the check of
+ * the settings reports it.
+ */
 const adapterOf = (env: Environment, slot: ProviderSlot): AdapterName | undefined => {
   const named = env[slot.toUpperCase()];
   return named === undefined ? DEFAULT_ADAPTERS[slot] : ADAPTERS.find((adapter) => adapter === named.trim());
@@ -118,7 +121,10 @@ export const slotMistakes = (operator: Environment): readonly string[] =>
       .map((field) => `${settingOf(slot, field)}: is empty, and ${name}=sandbox needs your test account at ${adapter}`);
   });
 
-/** Square's tokens look alike in its sandbox and live, so the application id and the base URL decide. */
+/**
+ * The settings that name a live account. Square's sandbox tokens look like its live tokens, so the application id and
+ * the base URL decide.
+ */
 const liveSettings = (operator: Environment, slot: ProviderSlot, adapter: AdapterName): readonly string[] => {
   const baseUrl = givenOf(operator, slot, 'BASE_URL');
   const isLiveHost = URL.canParse(baseUrl) && LIVE_HOSTS.includes(new URL(baseUrl).host);

@@ -1,6 +1,6 @@
 /**
  * @module The host's state outside the table: queued messages, stream positions, sessions and the clock. It is in one
- * SQLite file, and every write is stored immediately, so it survives `kill -9`.
+ * SQLite file, and every write is stored immediately, so the state survives `kill -9`.
  */
 
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';

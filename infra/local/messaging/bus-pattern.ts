@@ -1,6 +1,7 @@
 /**
- * @module EventBridge's event patterns. Every field of the pattern must match one of its values. A value is exact, or
- * an operator below; a nested object is a pattern for that field. An array in the event matches if any element does.
+ * @module EventBridge's event patterns. For every field of the pattern, the event must match one of the listed values.
+ * A listed value is an exact value or one of the operators below. An object instead of a list is a pattern for the
+ * field's own fields. An array in the event matches if any element does.
  */
 
 import * as z from 'zod';

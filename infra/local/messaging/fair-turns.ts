@@ -1,6 +1,6 @@
 /**
- * Makes a queue fair. A group gets no further message while it uses at least as many of the consumer's places as are
- * free. So slow messages of one group do not block other groups.
+ * Makes a queue fair. A group gets no further message while its running messages are at least as many as the consumer's
+ * free places. So slow messages of one group do not block other groups.
  */
 export const watchGroups = () => {
   const inFlight = new Map<string, number>();

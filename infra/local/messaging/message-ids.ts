@@ -1,7 +1,7 @@
 /**
  * @module Ids of queue messages. SQS uses random ids. For the demo data, a webhook delivery's id derives from its event
- * and target, because the id of its log entry derives from it. Demo ids are therefore the same at every start, and the
- * API document can name a log entry.
+ * and target, because the id of the delivery's log entry derives from the message id. Demo ids are therefore the same
+ * at every start, and the API document can name a log entry.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import * as z from 'zod';

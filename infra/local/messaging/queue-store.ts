@@ -66,7 +66,10 @@ const SCHEMA = `
 
 const COLUMNS =
   'seq, id, queue, body, attributes, grp, sent_at, first_received_at, visible_at, received_at, receives, held, turn, source';
-/** Reads by turn order. An index by time would sort all visible messages of the queue for each receive. */
+/**
+ * Selects visible messages in turn order, through an index by turn. With an index by time, each receive would sort all
+ * visible messages of the queue.
+ */
 const ready = (condition = ''): string => `SELECT ${COLUMNS} FROM messages WHERE seq IN (
     SELECT seq FROM messages INDEXED BY messages_ready WHERE queue = ?1 AND held = 0 AND visible_at <= ?2 ${condition}
     ORDER BY turn, seq LIMIT ?3) ORDER BY turn, seq`;
@@ -124,7 +127,7 @@ export const openQueueStore = (state: State, newId: NewMessageId = () => randomU
     },
     remove: (id: string): boolean => {
       const removed = sql.remove.first(id);
-      // Most messages belong to the poller and were not waiting, so the cache stays valid for them.
+      // Most removed messages were held by the poller and did not wait, so the cache stays valid for them.
       if (removed?.held === 0) next.forget();
       return removed !== undefined;
     },
@@ -142,7 +145,7 @@ export const openQueueStore = (state: State, newId: NewMessageId = () => randomU
         }
         return { moved, isOriginUnknown: false };
       }),
-    /** When the next hidden message becomes visible. */
+    /** The time at which the next hidden message becomes visible; undefined if none is hidden. */
     nextVisibleAfter: (queue: string, now: number): number | undefined =>
       sql.nextVisibleAfter.first(queue, now)?.at ?? undefined,
     nextVisibleAt: next.of,

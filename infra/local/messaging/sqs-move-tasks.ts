@@ -1,6 +1,7 @@
 /**
- * @module SQS's move tasks, which empty dead-letter queues. Here a task ends within its starting call. As on AWS,
- * messages that SQS did not move here itself have no known origin, so they need a destination.
+ * @module SQS's move tasks, which empty dead-letter queues. At the local host, a task ends within the call that starts
+ * it. As on AWS, the origin of a message is known only if SQS itself moved the message to the dead-letter queue. Other
+ * messages need a destination.
  */
 
 import * as z from 'zod';

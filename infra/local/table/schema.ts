@@ -1,6 +1,6 @@
+/** @module The SQLite tables, derived from the declared table. Each attribute of an index has its own column. */
 import { TABLE } from '../../../shared/platform/keys.ts';
 
-/** The SQLite tables, derived from the declared table. Attributes of an index have their own column. */
 export const ALL_INDEXES = TABLE.indexes;
 export type TableIndex = (typeof ALL_INDEXES)[number];
 

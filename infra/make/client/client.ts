@@ -139,7 +139,7 @@ async function* itemsOf(get: (init: Init) => Promise<Result>, init: Init): Async
   }
 }
 
-/** Requests envelopes, because some lists give their next page only there. */
+/** Requests envelopes, because some lists name their next page only in the envelope. */
 const ENVELOPE = { 'X-Response-Form': 'envelope' };
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -150,7 +150,10 @@ const entriesOf = (body: unknown): readonly unknown[] => {
   return Array.isArray(entries) ? entries : [];
 };
 
-/** Most lists link the next page in the Link header. Lists of organizations and members use page numbers. */
+/**
+ * The query of the next page; undefined after the last page. Most lists link the next page in the Link header. Lists of
+ * organizations and members use page numbers.
+ */
 const nextQuery = (link: string | null, body: unknown): Readonly<Record<string, unknown>> | undefined => {
   const [, address] = /<([^>]*)>;\s*rel="next"/.exec(link ?? '') ?? [];
   if (address !== undefined) return Object.fromEntries(new URL(address, 'http://host').searchParams);

@@ -7,8 +7,8 @@ import { CHANGE_TIMES } from '../../../shared/subscriptions/record/subscription-
 export type JsonObject = { readonly [name: string]: unknown };
 
 /**
- * One type per error code, so that checking `code` determines the type of `details`. The API document has one schema
- * for all errors.
+ * The schema of one error code. With one type per code, checking `code` determines the type of `details`. The API
+ * document itself has one schema for all errors.
  */
 export const schemaOfCode = (code: string): JsonObject => ({
   type: 'object',

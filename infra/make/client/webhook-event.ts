@@ -1,4 +1,4 @@
-/** @module Receives webhooks. A separate file of the client package, so that browser pages do not load it. */
+/** @module Receives webhooks. It is a separate file of the client package, so that browser pages do not load it. */
 import { Webhook } from 'standardwebhooks';
 
 type SentHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -1,3 +1,7 @@
+/**
+ * @module `npm run docs` writes the generated parts of the documentation between the markers `<!-- generated: name -->`
+ * and `<!-- end -->`. A test compares the committed pages with the code.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { argv, stdout } from 'node:process';
@@ -8,10 +12,6 @@ import { envExample, settingsTables } from './settings-table.ts';
 import { simulatorOperations } from './simulator-operations.ts';
 import { stateDiagrams } from './state-diagrams.ts';
 
-/**
- * `npm run docs` writes the generated parts of the documentation between the markers `<!-- generated: name -->` and
- * `<!-- end -->`. A test compares the committed pages with the code.
- */
 const ROOT = resolve(import.meta.dirname, '../../..');
 
 export const PAGES: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {

@@ -1,6 +1,6 @@
 /**
- * @module The tables of docs/settings.md and the file `.env.example`. Each setting declares its own name, values,
- * default and meaning.
+ * @module Makes the tables of docs/settings.md and the file `.env.example` from the declarations of the settings. The
+ * texts of settings-texts.ts replace a declared meaning.
  */
 
 import { keysOf, rowOf } from '../../../shared/core/rows.ts';

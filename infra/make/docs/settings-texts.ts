@@ -1,6 +1,6 @@
 /**
- * @module The meaning of each setting of the service, for docs/settings.md and `.env.example`. A separate module, so
- * that the texts are in no function.
+ * @module The meaning of each setting of the service, for docs/settings.md and `.env.example`. The texts are in a
+ * separate module, so that no function contains them.
  */
 
 import type { serviceFields, slotFields } from '../../../shared/core/settings.ts';

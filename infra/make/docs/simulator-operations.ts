@@ -1,7 +1,7 @@
+/** @module The part of the local host's page that counts the simulator's operations per provider API. */
 import type { AdapterName } from '../../../shared/core/settings.ts';
 import { VENDORS } from '../../local/host/simulator.ts';
 
-/** The part of the local host's page that counts the simulator's operations per provider API. */
 interface Described {
   readonly name: string;
   /**

@@ -1,11 +1,11 @@
+/**
+ * @module The diagrams of docs/states.md show every transition of the stores' tables with its causes. Disputes have no
+ * diagram, because nearly every transition is allowed.
+ */
 import { PAYMENT_TRANSITIONS } from '../../../shared/payments/payment-states.ts';
 import { REFUND_TRANSITIONS } from '../../../shared/payments/refunds/refund-states.ts';
 import { SUBSCRIPTION_TRANSITIONS } from '../../../shared/subscriptions/record/subscription-states.ts';
 
-/**
- * The diagrams of docs/states.md show every transition of the stores' tables with its causes. Disputes have no diagram,
- * because nearly every transition is allowed.
- */
 type Table = Readonly<Record<string, Readonly<Partial<Record<string, readonly string[]>>>>>;
 
 export const stateDiagrams = (): Readonly<Record<string, string>> => ({

@@ -28,7 +28,10 @@ const MOST_PAUSES = 60;
 /** Maximum attempts per row, if the provider times out or is unavailable. */
 const TRIES = 3;
 
-/** Needs the scope imports:write. A new run after an interruption imports the rows missing from the report. */
+/**
+ * Requires the scope imports:write. A later run skips the customers that the report shows as fully imported. A dry run
+ * skips no customer.
+ */
 export const adopt = async (api: Api, options: AdoptOptions): Promise<Report> => {
   const { slot, map, products, dryRun = false, overwriteMetadata = false } = options;
   const file = options.report ?? (dryRun ? 'adopt-dry-run.csv' : 'adopt-report.csv');

@@ -6,7 +6,7 @@ export type AskOperator = (question: string) => Promise<boolean>;
 
 /**
  * Asks on standard error, so that standard output stays one JSON document.
- * @returns undefined without a terminal
+ * @returns undefined if standard input is not a terminal
  */
 export const askAtTerminal = (): AskOperator | undefined => {
   if (!stdin.isTTY) return undefined;

@@ -18,7 +18,7 @@ export const reportChecks = (checks: readonly Check[]): Report => {
   };
 };
 
-/** The result of all checks in one sentence, with the number of each state. */
+/** The result of all checks in one sentence, with the number of checks per state. */
 const verdictOf = (checks: readonly Check[]): string => {
   const named = (wanted: Check['state']) => checks.filter(({ state }) => state === wanted).map(({ check }) => check);
   const [ok, closed, failed] = [named('ok'), named('closed'), named('fail')];

@@ -36,7 +36,7 @@ export const listDeadLetters = async (installation: Installation, queue?: string
   };
 };
 
-/** The named queue, or all queues. @throws NotReachable */
+/** The named queue, or all queues if no queue is named. @throws NotReachable if no queue has this name */
 export const selectQueues = ({ queueUrls }: Installation, queue: string | undefined): readonly QueueUrls[] => {
   const found = queueUrls.filter((one) => queue === undefined || one.queue === queue);
   if (found.length > 0) return found;
@@ -66,7 +66,7 @@ interface DeadLetter {
   readonly about: string;
 }
 
-/** Reads messages and immediately makes them visible again. */
+/** Reads up to about a hundred messages, then makes them visible again. */
 const peek = async ({ sqs }: Installation, url: string): Promise<readonly DeadLetter[]> => {
   const seen: Message[] = [];
   while (seen.length < MOST_SHOWN) {

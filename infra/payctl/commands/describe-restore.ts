@@ -1,10 +1,10 @@
 import type { LostPayments, Restored } from '../compare/lost-payments.ts';
 
-/** What `drift --restored-to` found at the providers and stored. */
+/** The findings of `drift --restored-to` at the providers, and the records that it stored. */
 export interface RestoreResult extends LostPayments {
   readonly restoredTo: string;
   readonly restored: Restored | undefined;
-  /** Number of payments in the table after the command. */
+  /** Number of checked payments, including the payments that the command restored. */
   readonly checked: number;
   /** Number of differences other than lost payments and repeated charges. */
   readonly others: number;

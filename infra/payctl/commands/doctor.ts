@@ -116,7 +116,7 @@ const slotChecks = async (installation: Installation, slot: ProviderSlot): Promi
   ...simulatedChecks(installation, slot),
 ];
 
-/** Settings with the keys of the operator's own account. */
+/** Settings for the keys of the operator's own account at a provider. */
 const OWN_KEYS = ['API_KEY', 'CLIENT_SECRET', 'ACCESS_TOKEN', 'PRIVATE_KEY'] as const;
 
 /** The local host's own keys start with this prefix. */
@@ -160,8 +160,9 @@ const providerCheck = (installation: Installation, slot: ProviderSlot): Promise<
   });
 
 /**
- * Adds the currency of an account with only one. Square's location must exist and have a currency chargeable by the
- * service.
+ * If the provider's account accepts only one currency, adds the currency to the result. The check fails if the currency
+ * cannot be read, for example because Square's location does not exist or has a currency that the service cannot
+ * charge.
  */
 const currencyCheck = async (provider: PaymentProvider, answers: Check): Promise<Check> => {
   const only = await provider.onlyCurrency?.();
@@ -205,7 +206,7 @@ const clockCheck = ({ datesSeen }: Installation): Check => {
 
 const MOST_NAMED = 5;
 
-/** Fails if there are records, and names the first ones. */
+/** Fails if records were found, and names the first ones. */
 const waitingCheck = (
   check: string,
   found: readonly string[],

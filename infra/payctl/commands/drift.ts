@@ -13,13 +13,16 @@ import { describeRestore, type RestoreResult, restoreView } from './describe-res
 import { columns, progress, type Report } from './report.ts';
 
 export interface DriftOptions {
-  /** ISO time of the table's restored state. The command then also looks for later payments at the providers. */
+  /**
+   * ISO time to which the table was restored. With it, the command also looks for payments that the providers made
+   * since then.
+   */
   readonly restoredTo?: string | undefined;
   /** The owners of restored payments, from the operator. */
   readonly owners?: Owners | undefined;
   /** ISO time. Limits the check to payments changed since then. */
   readonly since?: string | undefined;
-  /** If true, stores the provider's status where it differs. */
+  /** If true, stores the provider's status, refunds and disputes if they differ from our record. */
   readonly fix?: boolean | undefined;
 }
 
@@ -34,8 +37,8 @@ interface Checked {
 
 /**
  * Compares every payment, its refunds and its disputes with the provider, and finds unfinished creations. After a
- * restore, it first looks for payments that only the providers have. It reads the whole table with the operator's
- * rights, because among the service's functions only a person's erasure may scan.
+ * restore, it first looks for payments that only the providers have. It scans the whole table with the operator's
+ * rights. No function of the service may scan the table, except for the erasure of a person.
  */
 export const findDrift = async (installation: Installation, options: DriftOptions): Promise<Report> => {
   const { since, fix = false, restoredTo } = options;
@@ -70,7 +73,10 @@ interface Looked extends LostPayments {
   readonly restored: Restored | undefined;
 }
 
-/** Restores lost payments before the table is read, so their refunds and disputes are also compared. */
+/**
+ * Finds lost payments and, with `fix`, restores them. This happens before the scan of the table, so the refunds and
+ * disputes of restored payments are also compared.
+ */
 const lookForLost = async (
   installation: Installation,
   restoredTo: string,
@@ -136,7 +142,9 @@ const reportDrift = ({ checked, found, unread, lost }: Result): Report => {
   };
 };
 
-/** True if the list of losses may be incomplete, or subscriptions without a record will cause further losses. */
+/**
+ * True if the list of lost payments may be incomplete, or if a provider still charges a subscription without a record.
+ */
 const isUnlisted = (lost: Looked | undefined): boolean =>
   lost !== undefined &&
   (lost.unlisted.length > 0 || lost.unfollowed.length > 0 || (lost.restored?.unread_subscriptions.length ?? 0) > 0);
@@ -150,7 +158,7 @@ const countReasons = (unread: readonly Unread[]) => {
   return [...counts].toSorted().map(([, count]) => count);
 };
 
-/** Differences repaired by a sync with the provider. */
+/** Differences that a sync with the provider repairs. */
 const REPAIRED: ReadonlySet<DriftKind> = new Set<DriftKind>([
   'payment not here',
   'status differs',
@@ -265,7 +273,7 @@ async function* scanPayments(
         TableName: settings.TABLE_NAME,
         ConsistentRead: true,
         Limit: PAGE,
-        // A listed payment stores its last change in its list fields.
+        // A listed payment stores the time of its last change in its list fields.
         FilterExpression: since === undefined ? '#sk = :sk' : '#sk = :sk AND (#at >= :since OR #f.#u >= :since)',
         ExpressionAttributeNames: {
           '#sk': 'sk',

@@ -1,11 +1,11 @@
-/** @module Checks the API version of a provider's events to the service. */
+/** @module Checks in which API version a provider sends its events to the service. */
 
 import type { ProviderSlot } from '../../../shared/core/settings.ts';
 import type { EventEndpoint } from '../../../shared/providers/provider.ts';
 import type { Installation } from '../installation/installation.ts';
 import { type Check, runCheck } from './checks.ts';
 
-/** @returns no check for a closed slot, or a provider without event versions */
+/** @returns no check if the slot is closed or the provider's events have no version */
 export const eventsVersionChecks = async (
   { deps }: Pick<Installation, 'deps'>,
   slot: ProviderSlot,

@@ -34,8 +34,8 @@ export interface RedoOptions {
 }
 
 /**
- * Sends each change to the same reader again. Repeats are harmless, because an event keeps its id and a version is
- * counted once.
+ * Sends each change to the same reader again. Repeats are harmless, because a repeated event keeps its id, and each
+ * version of a record is counted once.
  */
 export const redoFailures = async ({ failures }: Installation, { dryRun = false }: RedoOptions): Promise<Report> => {
   const counts = new Map<string, number>();

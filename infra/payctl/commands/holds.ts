@@ -20,8 +20,8 @@ export const capture = async (api: Api, id: string, { amount }: CaptureOptions):
 };
 
 /**
- * Requires the scopes payments:read and payments:capture. Refuses a payment without a hold, because the route would
- * cancel it. @throws NotReachable
+ * Requires the scopes payments:read and payments:capture. Refuses any status except requires_capture and canceled,
+ * because the API's route would cancel a payment without a hold. @throws NotReachable
  */
 export const release = async (api: Api, id: string): Promise<Report> => {
   const payment = await readApiPayment(api, id);

@@ -19,7 +19,7 @@ const WAIT_MS = 5_000;
 
 interface Came {
   readonly status: number;
-  /** undefined if the body is no JSON. */
+  /** Undefined if the body is not JSON. */
   readonly body: unknown;
 }
 
@@ -36,7 +36,9 @@ const ask = async (url: string, sent?: unknown): Promise<Came> => {
   return { status: response.status, body: await response.json().catch(() => undefined) };
 };
 
-/** Describes a response without its values, because they may be personal data. */
+/**
+ * Describes a response by its status and the names of its fields. Omits the values, because they may be personal data.
+ */
 const described = ({ status, body }: Came): string => {
   if (body === undefined) return `HTTP ${status} without JSON`;
   if (Array.isArray(body)) return `HTTP ${status} with a list of ${body.length}`;
@@ -52,7 +54,10 @@ interface Asked {
   readonly should: string;
 }
 
-/** Requests an unknown session, an unknown e-mail address, and unknown ids. */
+/**
+ * The three requests to the identity service. They name an unknown session, an unknown e-mail address and an unknown
+ * user id.
+ */
 const requestsOf = (name: string): readonly Asked[] => [
   {
     what: 'GET /sessions/<unknown>',

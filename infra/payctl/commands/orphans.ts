@@ -7,7 +7,7 @@ import type { Installation } from '../installation/installation.ts';
 import { scanItems } from '../installation/scan-items.ts';
 import { columns, type Report } from './report.ts';
 
-/** Oldest first. Reads the whole table. */
+/** Lists the oldest payment first. Reads the whole table. */
 export const listOrphans = async (installation: Installation): Promise<Report> => {
   const found: VisiblePayment[] = [];
   for await (const item of scanItems(installation, 'PAY', WITHOUT_OWNER)) {

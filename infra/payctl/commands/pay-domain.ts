@@ -10,7 +10,10 @@ interface DomainRow {
   readonly detail: string;
 }
 
-/** Safe to repeat. Exit code 1 if a provider refuses, or if no provider requires a registration. */
+/**
+ * Safe to repeat. Exit code 1 if PUBLIC_BASE_URL is empty, if a registration fails, or if no provider requires a
+ * registration.
+ */
 export const registerPayDomain = async ({
   deps,
   settings,

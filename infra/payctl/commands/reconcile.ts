@@ -15,8 +15,8 @@ import type { Installation } from '../installation/installation.ts';
 import type { Report } from './report.ts';
 
 /**
- * Syncs one payment by our id or its provider's, with its refunds and disputes, by the rules of POST /payments/sync. If
- * the creation's outcome is unknown, retries the creation like due work does.
+ * Finds one payment by our id or its provider's, and syncs the payment with its refunds and disputes by the rules of
+ * POST /payments/sync. If the creation's outcome is unknown, retries the creation like due work does.
  */
 export const reconcile = async (installation: Installation, id: string): Promise<Report> => {
   const { deps } = installation;
@@ -53,7 +53,8 @@ export const reconcile = async (installation: Installation, id: string): Promise
 
 /**
  * Like `reconcile`, but without AWS credentials. Requires the scopes payments:read and payments:operate. The service
- * reads the payment at its provider. The API shows no payments under creation and no remaining differences.
+ * reads the payment at its provider. The API shows neither payments under creation nor the remaining differences, so
+ * this command handles only created payments and reports no differences.
  */
 export const reconcileByKey = async (api: Api, id: string): Promise<Report> => {
   const payment = await readApiPayment(api, id);
@@ -98,7 +99,7 @@ const findMoneyBackDrifts = async (installation: Installation, payment: VisibleP
   return compared.drifts;
 };
 
-/** Retries under the same idempotency key, so at most one intent exists. */
+/** Retries the creation under the same idempotency key, so at most one intent exists. */
 const finishCreation = async ({ deps }: Installation, store: PaymentStore, payment: Payment): Promise<Report> => {
   const { id, reconcileAt } = payment;
   if (reconcileAt !== undefined && deps.now() < instant(reconcileAt)) {

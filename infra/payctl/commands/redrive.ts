@@ -50,8 +50,8 @@ interface WatchOptions {
 }
 
 /**
- * Names the queue as the destination, because SQS knows the origin only of messages moved by SQS itself. Undeliverable
- * events of the bus go directly to the dead-letter queue.
+ * Names the queue as the destination of the move, because SQS knows the origin only of the messages that SQS itself
+ * moved. The bus sends its undeliverable events directly to the dead-letter queue.
  */
 const redriveOne = async (
   installation: Installation,

@@ -48,13 +48,15 @@ const makeRefund = async (api: Api, payment: ApiPayment, options: RefundOptions)
   return reportRefund(refundViewSchema().parse(made.data), await readApiPayment(api, payment.id));
 };
 
-/** After these codes, the refund may exist. */
+/** After an error with one of these codes, the refund may exist. */
 const UNCLEAR: ReadonlySet<string> = new Set(['VERSION_CONFLICT', 'INTERNAL_ERROR', 'PROVIDER_TIMEOUT']);
 const READ_FIRST = 'the refund may have been made, so read the timeline before you try again';
 
 const refusedSchema = z.object({ refund_id: z.string() });
 
-/** Reads the failed refund named by the refusal. @throws NotReachable if it names none */
+/**
+ * If the API's refusal names a refund, reads this failed refund. @throws NotReachable if the refusal names no refund
+ */
 const readFailed = async (api: Api, payment: ApiPayment, error: unknown) => {
   if (!(error instanceof ApiRefusal)) throw error;
   const refused = refusedSchema.safeParse(error.details).data;

@@ -77,7 +77,10 @@ const PAGE = 100;
 /** Sorts after every id. */
 const LAST = '#~';
 
-/** Yields logged deliveries by page, each once despite several tries; undefined for a delivery no longer stored. */
+/**
+ * Yields the logged deliveries page by page. A delivery with several attempts comes once. An entry is undefined if its
+ * delivery is no longer stored.
+ */
 async function* readDeliveries(
   installation: Installation,
   options: ReplayOptions,

@@ -1,4 +1,7 @@
-/** @module Finds records that have waited too long for an operator or a provider. */
+/**
+ * @module Finds records that need attention: outcomes that have been unknown for too long, holds that end soon, and
+ * disputes with evidence due soon.
+ */
 
 import * as z from 'zod';
 import { DAY_MS, HOUR_MS, instant, iso, MINUTE_MS } from '../../../shared/core/time.ts';
@@ -13,7 +16,7 @@ import type { Installation } from '../installation/installation.ts';
 
 type Reader = Pick<Installation, 'deps'>;
 
-/** The doctor names records with an outcome unknown for longer than this. */
+/** The doctor names a record after its outcome has been unknown for this time. */
 const UNCLEAR_AFTER_MS = 10 * MINUTE_MS;
 const UNFINISHED_AFTER_MS = 5 * MINUTE_MS;
 
@@ -28,7 +31,10 @@ export interface Unclear {
   readonly isPartial: boolean;
 }
 
-/** These records are due within this time. Due work looks up an unknown outcome within a day, and a hold at its end. */
+/**
+ * Only records due within this time are read. A record with an unknown outcome is due within a day, and a hold is due
+ * at its end.
+ */
 const HORIZON_MS = 25 * HOUR_MS;
 const PER_PAGE = 500;
 const MAX_PAGES_PER_SHARD = 10;
@@ -63,7 +69,7 @@ const readShard = async ({ deps }: Reader, shard: string) => {
   return { keys, isPartial: after !== undefined };
 };
 
-/** True for a claimed charge, an update, a capture or a release without a response. */
+/** True if a claimed charge, an update, a capture or a release has had no response for over ten minutes. */
 const isUnclear = ({ status, cause, draft, holdCall, updatedAt }: Payment, now: number): boolean =>
   ((status === 'processing' && cause === 'claim') || draft !== undefined || holdCall !== undefined) &&
   now - instant(holdCall?.claimedAt ?? updatedAt) > UNCLEAR_AFTER_MS;
@@ -82,7 +88,7 @@ const isUnfinished = ({ createdAt }: Payment, now: number): boolean => now - ins
 const isUnclearRefund = ({ status, providerRefundId, createdAt }: Refund, now: number): boolean =>
   status === 'pending' && providerRefundId === undefined && now - instant(createdAt) > UNCLEAR_AFTER_MS;
 
-/** No provider allows more time for evidence. */
+/** Only disputes created within this time are read, because no provider allows more time for evidence. */
 const CREATED_WITHIN_MS = 120 * DAY_MS;
 
 const disputePage = z.object({

@@ -43,7 +43,7 @@ export const readPriceProducts = (file: string): Readonly<Record<string, string>
 
 const COLUMNS = ['provider_customer_id', 'owner', 'kind', 'provider_id', 'id', 'outcome', 'reason'];
 
-/** A report file, which a later run continues. */
+/** The report file of an adoption. A later run continues the file, but a dry run replaces it. */
 export interface AdoptionReport {
   /** True if an earlier run imported all records of this line. */
   readonly isDone: (line: OwnerLine) => boolean;
@@ -78,7 +78,7 @@ export const openReport = (file: string, continues: boolean): AdoptionReport => 
 
 const keyOf = ({ provider_customer_id, owner }: OwnerLine): string => `${provider_customer_id},${owner}`;
 
-/** Report lines of fully imported customers. */
+/** The report lines of each fully imported customer, by customer and owner. */
 const completeLines = ([, ...lines]: readonly string[]): ReadonlyMap<string, readonly string[]> => {
   const byRow = Map.groupBy(lines, (line) => line.split(',').slice(0, 2).join());
   return new Map([...byRow].filter(([, of]) => of.every((line) => HERE.includes(line.split(',')[5] ?? ''))));

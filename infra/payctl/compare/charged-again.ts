@@ -19,7 +19,7 @@ export interface ChargedAgain extends Restorable {
 }
 
 interface Split {
-  /** Per payment without a record, the oldest charge that took or holds money, else the oldest charge. */
+  /** One charge per payment without a record: the oldest charge that took or holds money, else the oldest charge. */
   readonly unknown: readonly Restorable[];
   readonly again: readonly ChargedAgain[];
 }
@@ -50,7 +50,7 @@ export const splitListed = async (reader: Reader, all: readonly Restorable[]): P
 const TAKING: readonly ReportedStatus[] = ['processing', 'requires_capture', 'succeeded'];
 const takesMoney = ({ listed: { report } }: Restorable): boolean => TAKING.includes(report.status);
 
-/** True if the provider refunded the whole charge. False if the provider cannot be read. */
+/** True if the provider's succeeded and pending refunds cover the whole charge. False if the refunds cannot be read. */
 const isGivenBack = async (
   { deps }: Reader,
   { slot, listed: { report }, totalCents }: Restorable,

@@ -35,7 +35,10 @@ import { type ChargedAgain, splitListed } from './charged-again.ts';
 import { type Unfollowed, unfollowedAt } from './lost-subscriptions.ts';
 import type { Drift, Unread } from './payment.ts';
 
-/** Tolerance between a provider's clock and the backup's. Payments with a record never count as lost. */
+/**
+ * The providers' lists start earlier by this time, because a provider's clock may differ from the backup's. This adds
+ * no wrong losses, because a payment with a record never counts as lost.
+ */
 const MARGIN_MS = 10 * MINUTE_MS;
 
 /** The start of the providers' lists, ISO 8601. */
@@ -49,7 +52,7 @@ interface Lost extends Restorable {
 interface Listed {
   readonly provider: PaymentSlot;
   readonly listed: number;
-  /** Objects without a payment id of this service, so they belong to other systems. */
+  /** Number of listed objects without a payment id of this service. They belong to other systems. */
   readonly not_ours: number;
   /** A phrase that says which payments the list omits; null if the list is complete. */
   readonly leaves_out: string | null;
@@ -152,8 +155,8 @@ export interface Restored {
 export type Owners = ReadonlyMap<string, KnownOfRestored>;
 
 /**
- * Stores lost payments. For a subscription billed by its provider, a sync records the invoices. A renewal charged by
- * the service gets the fields of its subscription. Nothing is charged.
+ * Stores lost payments. For a subscription billed by its provider, a sync with the provider records the invoices. A
+ * renewal charged by the service gets the fields of its subscription. Nothing is charged.
  */
 export const restoreLost = async (
   installation: Pick<Installation, 'deps' | 'documents' | 'settings'>,

@@ -15,7 +15,10 @@ export interface Unfollowed {
   readonly subscription_id: string;
   /** ISO 8601 */
   readonly created_at: string;
-  /** True if our record follows another subscription at the provider, or is billed by the service. */
+  /**
+   * True if the subscription has a record here. This record then follows another subscription at the provider, or the
+   * service bills it.
+   */
   readonly has_record: boolean;
 }
 
@@ -45,7 +48,10 @@ export const unfollowedAt = async (
   };
 };
 
-/** A record under creation counts, because due work finds its subscription. */
+/**
+ * A record under creation also counts as following the subscription, because due work will find the subscription at the
+ * provider.
+ */
 const isFollowed = (record: Subscription | undefined, subscriptionId: string): boolean =>
   record?.providerSubscriptionId === subscriptionId || record?.status === 'creating';
 

@@ -26,8 +26,8 @@ const listRefundsHere = async ({ deps }: Reader, record: VisiblePayment) =>
   refundViews.parse((await refundsOfPayment(deps.table, record.id, 'staff')).data);
 
 /**
- * Only a succeeded payment can be refunded or disputed. Undefined if refunds do not apply to the payment or its
- * provider.
+ * Undefined unless the payment has succeeded, because only a succeeded payment can be refunded or disputed. Also
+ * undefined if the slot is closed or the provider has no refunds.
  */
 const findPort = async ({ deps }: Reader, payment: VisiblePayment): Promise<RefundsPort | undefined> => {
   if (payment.status !== 'succeeded' || payment.providerIntentId === undefined) return undefined;
@@ -90,7 +90,7 @@ const compareRefunds = async (parts: Parts, reports: readonly ProviderRefund[]):
   const drifts: Drift[] = [];
   for (const report of reports) {
     const here = await findReportedRefund(reader.deps, { payment, report });
-    // The provider has the refund, but its response is not stored yet.
+    // The provider has the refund, but we have not stored the provider's response.
     const known =
       here && here.providerRefundId === undefined ? { ...here, status: `${here.status}, no response` } : here;
     drifts.push(...differencesOf(payment, { what: 'refund', id: report.refundId, here: known, there: report }));
@@ -99,8 +99,8 @@ const compareRefunds = async (parts: Parts, reports: readonly ProviderRefund[]):
 };
 
 /**
- * Finds refunds that only exist here. A failed refund that never reached the provider is no difference. Due work looks
- * up a refund without a response.
+ * Finds refunds that exist only here. A refund without a provider's id is no difference, because it failed before it
+ * reached the provider, or due work still looks up its outcome.
  */
 const refundsOnlyHere = async (
   { reader, payment }: Parts,

@@ -10,7 +10,7 @@ import { providerReference } from '../../../shared/payments/payment-versions.ts'
 import type { ProviderPayment } from '../../../shared/providers/payment-port.ts';
 import type { Installation } from '../installation/installation.ts';
 
-/** A difference between our record and the provider, of a payment or one of its refunds or disputes. */
+/** A difference between our record and the provider's, for a payment or one of its refunds or disputes. */
 export interface Drift {
   readonly payment_id: string;
   readonly provider: string;
@@ -41,7 +41,7 @@ export interface Unread {
   readonly unread: string;
 }
 
-/** Errors of a provider that refuses our keys, so it cannot be read. */
+/** Matches the errors of a provider that refuses our keys. This provider cannot be read. */
 export const KEYS_REFUSED = /auth|api_key|permission|forbidden|HTTP_40[13]/i;
 
 /** Compares a payment with its provider. A payment without an intent never reached the provider, so it matches. */

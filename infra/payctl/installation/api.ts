@@ -8,7 +8,10 @@ export interface Api {
   readonly get: (path: string) => Promise<Envelope>;
   /** Sends the call once, with a new Idempotency-Key. @throws ApiRefusal; NotReachable */
   readonly post: (path: string, body: unknown) => Promise<Envelope>;
-  /** Previews a request on behalf of this payer. The route stores nothing. @throws ApiRefusal; NotReachable */
+  /**
+   * Posts a preview request on behalf of the payer, such as `user:<id>`. The route stores nothing. @throws ApiRefusal;
+   * NotReachable
+   */
   readonly ask: (path: string, body: unknown, payer: string) => Promise<Envelope>;
 }
 

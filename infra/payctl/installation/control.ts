@@ -1,4 +1,7 @@
-/** payctl cannot continue, because a required service does not respond or the named record does not exist. */
+/**
+ * payctl cannot continue, because a required service does not respond, a named record or file does not exist, or an
+ * input is invalid.
+ */
 export class NotReachable extends Error {}
 
 /** The control routes of the local host, under /_local. @throws NotReachable */

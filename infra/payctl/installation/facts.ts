@@ -34,7 +34,9 @@ export interface InstallationFacts {
   readonly signatureSecretArn: (slot: PaymentSlot) => Promise<string>;
   /** Subscriptions to the alarms' topic. Undefined if the installation has no alarms. */
   readonly alarmSubscriptions: (() => Promise<{ readonly confirmed: number; readonly pending: number }>) | undefined;
-  /** The closed parts, from the local host, which knows all its secrets; undefined for a deployed stage. */
+  /**
+   * The closed parts, as the local host reports them, because it knows all its secrets. Undefined for a deployed stage.
+   */
   readonly closed: readonly ClosedPart[] | undefined;
   /** A deployed stage's wiring; undefined on the local host, which wires its own parts. */
   readonly wiring: (() => Promise<StageWiring>) | undefined;

@@ -1,4 +1,6 @@
-/** A change after ten failures in a stream reader. It left the stream and is stored completely. */
+/**
+ * A change of the table that a stream reader gave up on. The change has left the stream, and its whole event is stored.
+ */
 export interface FailedChange {
   readonly id: string;
   /** The function that gave up on the change. */

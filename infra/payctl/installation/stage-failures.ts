@@ -16,7 +16,10 @@ const recordsSchema = z.object({
     }),
   ),
 });
-/** Lambda's object for a batch that left the stream. It names the reader and, in a bucket, includes the event. */
+/**
+ * The object that Lambda stores for a batch of changes that left the stream. It names the reader. In a bucket, it also
+ * includes the event.
+ */
 const objectSchema = z.object({
   timestamp: z.string(),
   requestContext: z.object({ functionArn: z.string() }),

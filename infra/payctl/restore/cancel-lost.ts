@@ -1,4 +1,7 @@
-/** @module Cancels lost subscriptions at their providers, which would keep charging them. Asks before each. */
+/**
+ * @module Cancels lost subscriptions at their providers, because the providers would keep charging them. Asks the
+ * operator before each cancellation.
+ */
 
 import type { AskOperator } from '../commands/ask.ts';
 import { columns, type Report } from '../commands/report.ts';
@@ -51,7 +54,10 @@ export const cancelLost = async (
 
 const CANCELED = 'canceled';
 
-/** Safe to repeat, because a provider cancels a subscription once. @returns the result in one word */
+/**
+ * Safe to repeat, because canceling a canceled subscription changes nothing. @returns `canceled`, or why the
+ * subscription was not canceled
+ */
 const cancelAt = async (
   { deps }: Pick<Installation, 'deps'>,
   { provider, provider_subscription_id: subscriptionId }: Unfollowed,

@@ -47,8 +47,9 @@ export const repeatErasures = async ({ deps }: Reader, { people, restoredTo }: R
 };
 
 /**
- * Finds the person's job from an earlier run, or a not yet started job from the API. A started job may miss payments
- * restored since, so it does not count. A person has at most one job at a time.
+ * Finds the person's job from an earlier run of this command, or else a job from the API that has not started. A
+ * started job from the API does not count, because it may miss payments that were restored after its start. A person
+ * has at most one running job.
  * @returns undefined if no job counts
  */
 export const findRepeated = async (

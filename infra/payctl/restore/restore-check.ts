@@ -21,7 +21,10 @@ import { type CheckedTable, checkTable, verdict } from './table-checks.ts';
 import { PARTS_OF_DUE_WORK, runningDueWork, wiringChecks } from './wiring-checks.ts';
 
 export interface RestoreCheckOptions {
-  /** ISO time. If omitted, the newest record's time counts and the check fails, because that record may be later. */
+  /**
+   * ISO time. If omitted, the check uses the time of the newest record and fails, because this record may be newer than
+   * the restore.
+   */
   readonly restoredTo?: string | undefined;
   /** The people erased after that time; undefined if the operator gave no list. */
   readonly erased?: readonly Subject[] | undefined;
@@ -105,7 +108,9 @@ interface DueWork {
   readonly original: string | undefined;
 }
 
-/** Due work must be off while the table differs from the providers, or it may charge a renewal twice. */
+/**
+ * Due work must be off or held while the table differs from the providers, because due work may charge a renewal twice.
+ */
 const dueWorkCheck = ({ settings }: Installation, { wiring, overdue, drift, original }: DueWork): Check => {
   const running = wiring ? runningDueWork(wiring) : settings.DUE_WORK === 'on' ? ['DUE_WORK=on'] : [];
   const records = `${overdue} records are overdue`;
@@ -151,7 +156,7 @@ interface Erased {
   readonly ownerless: number;
 }
 
-/** Needs the operator's list of people, because the table with the erasure jobs is lost. */
+/** Needs the operator's list of people, because a restored table lacks the erasure jobs of the lost period. */
 const erasuresCheck = (installation: Installation, restoredTo: string, { people, ownerless }: Erased): Promise<Check> =>
   runCheck('erasures', async () => {
     if (people === undefined) {

@@ -10,7 +10,10 @@ interface RestoreDoneOptions extends RestoreCheckOptions {
   readonly anyway?: boolean | undefined;
 }
 
-/** Also checks a table without held due work. That table needs no acceptance, so only the check decides. */
+/**
+ * Runs the restore check, also for a table without held due work. Such a table needs no acceptance, so the exit code is
+ * the exit code of the check.
+ */
 export const restoreDone = async (installation: Installation, options: RestoreDoneOptions): Promise<Report> => {
   const named = { table: installation.deps.table, tableName: installation.settings.TABLE_NAME };
   const original = await originalOf(named);

@@ -1,4 +1,7 @@
-/** @module Checks that a stage's functions and workers use the table in use, and whether due work is off. */
+/**
+ * @module Checks that a stage's functions and workers use the table of the settings, and lists the running parts of due
+ * work.
+ */
 
 import { workerTriggers } from '../../../functions/workers/triggers.ts';
 import type { Check } from '../commands/checks.ts';

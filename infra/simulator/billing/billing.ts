@@ -23,14 +23,17 @@ export const billOf = (unit: Unit, subscription: LedgerSubscription, lines: read
   return { lines: [...lines], subtotal, discounts, taxes, total: taxable + added };
 };
 
-/** The subscription's remaining discounts after an invoice, without used-up or ended discounts. */
+/** The discounts that the subscription keeps after an invoice. Ended discounts and used `once` coupons are left out. */
 export const keptDiscounts = (unit: Unit, { discountIds }: LedgerSubscription, bill: LedgerBill): string[] =>
   discountIds.filter((id) => {
     const isUsed = bill.discounts.some(({ discountId, amount }) => discountId === id && amount > 0);
     return isRunning(unit, discountOf(unit, id)) && !(isUsed && couponOf(unit, id).duration === 'once');
   });
 
-/** Applies the customer's balance to the total. An amount below the minimum charge is debited to the balance. */
+/**
+ * Applies the customer's balance to the total. An amount below the minimum charge, or a remaining credit, is not
+ * charged and stays in the balance.
+ */
 export const applyBalance = (
   unit: Unit,
   { customerId, bill, currency }: Pick<LedgerInvoice, 'customerId' | 'bill' | 'currency'>,

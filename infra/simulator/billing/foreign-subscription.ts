@@ -1,6 +1,7 @@
 /**
- * @module Adds another integration's running subscription to the ledger. The current period counts as paid elsewhere,
- * and earlier periods are not billed. From then on the provider bills the subscription like any other.
+ * @module Adds another integration's running subscription to the ledger. The current period of an active subscription
+ * counts as paid elsewhere. Earlier periods are not billed. From then on the provider bills the subscription like any
+ * other.
  */
 
 import type { LedgerInvoice, LedgerSubscription } from '../ledger/billing-documents.ts';
@@ -31,7 +32,7 @@ export const addForeignSubscription = (unit: Unit, wanted: NewForeign, status: F
     periodEnd: wanted.trialEnd ?? startOfPeriod(wanted, period + 1),
     latestInvoiceId: null,
   };
-  // The invoice was issued at the start of its period.
+  // Issue the invoice as of the start of its period.
   const past = { ...unit, at: periodStart };
   const reason = status === 'incomplete' || isTrial || period === 0 ? 'subscription_create' : 'subscription_cycle';
   const { invoice, subscription } = issue(past, drafted, { reason, usedFrom: periodStart });
@@ -55,7 +56,10 @@ const scheduleWork = (unit: Unit, { id, periodEnd, cancelAt, trialEnd, status }:
   if (status === 'incomplete') unit.schedule(unit.at + FIRST_CHARGE_MS, 'expire_subscription', id);
 };
 
-/** Settles the invoice without a charge. A payment declined elsewhere has no charge either. */
+/**
+ * Brings the invoice and its subscription to the wanted status without a charge. A payment that was declined elsewhere
+ * has no charge in this ledger.
+ */
 const settle = (unit: Unit, invoice: LedgerInvoice, status: ForeignStatus): void => {
   if (status === 'active') {
     if (invoice.status === 'open') pay(unit, { ...invoice, paidElsewhere: true });

@@ -1,6 +1,6 @@
 /**
- * @module The steps of an invoice without a charge. Its owner finalizes a draft, writes the invoice off, or marks it as
- * paid elsewhere.
+ * @module Steps of an invoice outside its collection. The account's owner finalizes a draft, writes an invoice off, or
+ * marks it as paid elsewhere. Due work also finalizes drafts.
  */
 
 import type { LedgerInvoice } from '../ledger/billing-documents.ts';

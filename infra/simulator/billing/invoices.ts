@@ -19,7 +19,10 @@ import {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** After these, Stripe does not retry the card. After `authentication_required`, only the customer can continue. */
+/**
+ * After a decline with one of these reasons, Stripe does not retry the card. After `authentication_required`, only the
+ * customer can continue.
+ */
 const FOR_GOOD: readonly DeclineReason[] = [
   'lost_card',
   'stolen_card',
@@ -34,7 +37,7 @@ const FOR_GOOD: readonly DeclineReason[] = [
 ];
 
 export interface Collecting {
-  /** Replaces the subscription's own method. */
+  /** The method to charge instead of the subscription's own method. */
   readonly method?: LedgerMethod | undefined;
   /** Identifies the caller's attempt; undefined for the provider's own attempt. */
   readonly attempt: string | undefined;
@@ -104,8 +107,8 @@ export const awaitConfirmation = (unit: Unit, invoice: LedgerInvoice): LedgerInv
 };
 
 /**
- * Runs when a retry is due. Skips the invoice if it was paid or its subscription was canceled meanwhile. A canceled
- * payment is never charged again.
+ * Runs when a retry is due. Skips an invoice that was paid meanwhile, or whose subscription was canceled. A canceled
+ * payment or a method with a final decline is not charged again. The next retry is scheduled instead.
  */
 export const retryInvoice = (unit: Unit, invoiceId: string): void => {
   const invoice = unit.documents.invoices.get(unit.slot, invoiceId);
@@ -125,7 +128,7 @@ export const settlePayment = (unit: Unit, paymentId: string): void => {
   if (payment) settleInvoice(unit, payment, true);
 };
 
-/** Applies the outcome of a payment to its invoice. The payment was confirmed, authenticated or settled elsewhere. */
+/** Applies the outcome of a payment to its invoice, after the payment was confirmed, authenticated or settled. */
 export const settleInvoice = (unit: Unit, payment: LedgerPayment, byItself = false): void => {
   const { invoice: invoiceId } = payment.wire;
   const invoice = typeof invoiceId === 'string' ? unit.documents.invoices.get(unit.slot, invoiceId) : undefined;
@@ -148,7 +151,7 @@ export const setCollection = (unit: Unit, invoice: LedgerInvoice, collects: bool
   return changed;
 };
 
-/** The subscription's own method, or its customer's default; undefined if the method was removed. */
+/** The subscription's own method, or else its customer's default. Undefined if the customer has neither method. */
 export const methodOf = (
   unit: Unit,
   subscription: Pick<LedgerSubscription, 'customerId' | 'methodId'>,
@@ -218,7 +221,10 @@ interface Failing {
   readonly byItself: boolean;
 }
 
-/** Records a failed attempt. A caller's attempt does not change the schedule of retries. */
+/**
+ * Records a failed attempt. A caller's attempt changes the schedule of retries only if it is the invoice's first
+ * failure.
+ */
 const fail = (unit: Unit, invoice: LedgerInvoice, { refused, byItself }: Failing): LedgerInvoice => {
   const dated = { ...invoice, firstFailedAt: invoice.firstFailedAt ?? unit.at };
   const subscription = subscriptionOf(unit, invoice);

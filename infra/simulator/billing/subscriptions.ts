@@ -34,7 +34,10 @@ export interface FirstCharge extends Collecting {
   readonly outcome: 'required' | 'attempted' | 'awaited';
 }
 
-/** Charges now or after the trial. Unless `required`, the subscription is incomplete until a charge succeeds. */
+/**
+ * Starts a subscription and charges it now, or after the trial. Without a trial, a subscription with a price is
+ * incomplete until a charge succeeds. With a `required` charge, it is active immediately.
+ */
 export const startSubscription = (unit: Unit, wanted: NewSubscription, first: FirstCharge): Started => {
   const from = wholeSecond(unit.at);
   const { trialEnd } = wanted;
@@ -80,7 +83,7 @@ const collectFirst = (unit: Unit, { subscription, invoice }: Issued, first: Firs
   return { subscription: current(unit, subscription), ...(declined && { declined }), ...(asked && { asked }) };
 };
 
-/** Runs at a period's end. The subscription may have ended or restarted since it was scheduled. */
+/** Runs at a period's end. The subscription may have ended or restarted since this work was scheduled. */
 export const billSubscription = (unit: Unit, subscriptionId: string): void => {
   const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
   if (!subscription || !BILLED.includes(subscription.status) || subscription.periodEnd > unit.at) return;

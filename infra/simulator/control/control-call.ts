@@ -16,7 +16,7 @@ export interface ControlParts {
   readonly journal: Journal;
   readonly faults: Faults;
   readonly vendors: readonly Vendor[];
-  /** Sends the newest events of the outbox. */
+  /** Runs due work and delivers due events, after the response to the current call. */
   readonly deliverNow: () => void;
 }
 

@@ -77,13 +77,13 @@ const findWaiting = (parts: ControlParts, { id, url }: ControlCall): LedgerPayme
   throw new ControlError(409, `The ${kind} ${id} waits for no step of its customer; it is ${found.at(-1)?.status}`);
 };
 
-/** Finds a payment by our id or the provider's. */
+/** Finds payments by our id, and payments or set-ups by the provider's id. */
 const paymentsOf = ({ payments, setups }: Documents, id: string): (LedgerPayment | LedgerSetup)[] => {
   const theirs = PROVIDER_SLOTS.flatMap((slot) => [payments.get(slot, id), setups.get(slot, id)]);
   return [...payments.all(id), ...theirs.filter((found) => found !== undefined)];
 };
 
-/** Finds a payment method by our id or the provider's. */
+/** Finds the set-ups of a payment method, by our id or the provider's id of the method. */
 const setupsOf = ({ setups }: Documents, id: string): LedgerSetup[] =>
   setups.all().filter(({ metadata, methodId }) => metadata['payment_method_id'] === id || methodId === id);
 

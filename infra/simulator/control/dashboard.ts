@@ -1,6 +1,7 @@
 /**
  * @module Changes by an account's owner on the provider's dashboard, and by a payer in the provider's portal. A change
- * of a subscription or an invoice is sent as the vendor's own call, so the same rules and events apply.
+ * of a subscription's terms or of an invoice is sent as the vendor's own call, so the same rules and events apply. The
+ * statuses `unpaid` and `canceled` are set in the ledger directly.
  */
 import * as z from 'zod';
 import { setBalance } from '../billing/billing.ts';
@@ -21,7 +22,9 @@ export const setRetries = ({ units }: ControlParts, call: ControlCall): Response
   return Response.json(settings);
 };
 
-/** Sets how long later renewal invoices stay drafts. Stripe has no such setting, because it always waits an hour. */
+/**
+ * Sets how long the invoices of later renewals stay drafts. Stripe itself has no such setting and always waits an hour.
+ */
 export const setDrafts = ({ units }: ControlParts, call: ControlCall): Response => {
   const settings = parsed(draftSettings, call.body);
   units.useDrafts(settings);
@@ -51,7 +54,10 @@ export const changeSubscriptionByHand = (parts: ControlParts, call: ControlCall,
   return Response.json(subscriptionRow(after, minorUnits));
 };
 
-/** `unpaid` is missing, because Stripe's owner cannot set it by a call. Only the retry settings can. */
+/**
+ * Sets the status in the ledger directly. Stripe's API has no call for `unpaid`, because only the retry settings lead
+ * to this status.
+ */
 const setStatus = (unit: Unit, id: string, status: SubscriptionWish['status']): LedgerSubscription => {
   const subscription = unit.documents.subscriptions.get(unit.slot, id);
   if (!subscription) throw new Error(`Subscription ${id} does not exist`);

@@ -21,7 +21,7 @@ export const releaseByHand = (parts: ControlParts, { id }: ControlCall, minorUni
 const sentCapture = z.strictObject({ amount: z.int().min(1).optional(), final: z.boolean().default(false) });
 const refusal = z.object({ details: z.array(z.object({ issue: z.string() })).min(1) });
 
-/** Captures part of a hold, also if an earlier capture left a rest held. */
+/** Captures a hold in whole or in part. A hold with an earlier, non-final capture can be captured again. */
 export const captureByHand = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
   const { amount, final: isFinal } = parsed(sentCapture, call.body);
   const payment = paymentNamed(parts, call.id);

@@ -193,7 +193,10 @@ export const disputeRow = (documents: Documents, dispute: LedgerDispute, minorUn
   created_at: iso(dispute.createdAt),
 });
 
-/** A payment's documents, oldest first. A payment created by the provider gets our id only after its first charge. */
+/**
+ * The documents of a payment, oldest first. They are found through the payment and not by our id, because a payment
+ * created by the provider gets our id only after its first charge.
+ */
 const belonging = <T>(documents: Documents, collection: Collection<T>, paymentId: string | undefined): T[] =>
   paymentId === undefined
     ? collection.all()

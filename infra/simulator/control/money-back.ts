@@ -37,7 +37,7 @@ const madeDispute = z.strictObject({
   inquiry: z.boolean().optional(),
 });
 const movedRefund = z.strictObject({ status: ledgerRefundSchema.shape.status });
-/** Dispute fields changeable by a bank, in any direction. */
+/** The fields of a dispute that a bank can change, in any direction. */
 const changedDispute = z
   .strictObject({
     status: ledgerDisputeSchema.shape.status.optional(),
@@ -152,7 +152,7 @@ export const findById = <T>(collection: Collection<T>, kind: string, id: string)
 const notMovable = ({ id, status }: LedgerRefund, next: string): ControlError =>
   new ControlError(409, `The refund ${id} is ${status}, and cannot become ${next}`);
 
-/** A round amount gives an exact ratio of the two units. */
+/** A large round amount. Its conversion gives the exact ratio of the vendor's unit to the minor unit. */
 const SAMPLE = 1_000_000;
 
 /** @returns the amount in the vendor's units */

@@ -30,7 +30,10 @@ export const DECLINE_REASONS = [
 ] as const;
 export type DeclineReason = (typeof DECLINE_REASONS)[number];
 
-/** A refund without an entry succeeds immediately. A succeeded refund fails if the bank returns the money. */
+/**
+ * How the refunds of a method proceed. Without such a course, a refund succeeds immediately. A succeeded refund fails
+ * later if the bank returns the money.
+ */
 const REFUND_COURSES = ['pending_then_succeeded', 'pending_then_failed', 'succeeded_then_failed'] as const;
 export type RefundCourse = (typeof REFUND_COURSES)[number];
 
@@ -64,9 +67,9 @@ export const behaviourSchema = z.discriminatedUnion('kind', [
   /** With `attaches`, the method can be stored and fails only when charged. */
   z.object({ kind: z.literal('declines'), reason: z.enum(DECLINE_REASONS), attaches: z.boolean() }),
   /**
-   * Requires authentication for every charge (`never`), until the method is authenticated for later use (`set_up`), or
-   * only if the customer is present (`absent`), like a method set up elsewhere. `afterwards` is the decline after a
-   * passed authentication.
+   * `until` says when a charge needs no authentication: `never`, once the method is authenticated for later use
+   * (`set_up`), or while the customer is absent (`absent`), like a method set up elsewhere. `afterwards` is the decline
+   * after a passed authentication.
    */
   z.object({
     kind: z.literal('asks_customer'),

@@ -85,7 +85,10 @@ export const ledgerSubscriptionSchema = z.object({
   trialEnd: z.int().nullable(),
   withoutMethod: z.enum(['create_invoice', 'pause', 'cancel']),
   cancelAtPeriodEnd: z.boolean(),
-  /** A scheduled end, as set in a customer portal. If null, the subscription ends with its period. */
+  /**
+   * A scheduled end, as set in a customer portal. Null without such a date, also if the subscription ends with its
+   * period.
+   */
   cancelAt: z.int().nullable().default(null),
   canceledAt: z.int().nullable(),
   endedAt: z.int().nullable(),
@@ -136,7 +139,7 @@ const invoiceFields = z.object({
   startingBalance: z.int(),
   /** The balance after the invoice was finalized; null for a draft. */
   endingBalance: z.int().nullable(),
-  /** The amount due, which is the total less the credit from the customer's balance. */
+  /** The amount due: the total plus the customer's balance, which is negative for a credit. */
   amount: z.int(),
   currency: z.string(),
   status: z.enum(['draft', 'open', 'paid', 'void', 'uncollectible']),
@@ -147,7 +150,7 @@ const invoiceFields = z.object({
   /** The start of the previous period. Its usage is on this invoice. */
   usedFrom: z.int(),
   paymentId: z.string().nullable(),
-  /** Number of attempts by the provider itself, without callers' attempts. */
+  /** Number of attempts by the provider itself. A caller's attempt counts only if it is the first attempt. */
   attempts: z.int(),
   firstFailedAt: z.int().nullable(),
   nextAttemptAt: z.int().nullable(),
@@ -170,7 +173,7 @@ const withoutBill = z.looseObject({
   bill: z.undefined().optional(),
 });
 
-/** Gives a stored invoice without a bill one line with its amount. */
+/** If a stored invoice has no bill, adds a bill with a single line, the invoice's amount. */
 const withBill = (stored: unknown): unknown => {
   const { success, data } = withoutBill.safeParse(stored);
   if (!success) return stored;

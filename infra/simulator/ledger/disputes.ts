@@ -1,6 +1,7 @@
 /**
  * @module Disputes of a charge. A seller can only move a dispute forward, from needs_response to under_review, and from
- * either to won, lost or closed. The bank changes it in any direction. A dispute does not change its charge's amounts.
+ * either to won, lost or closed. The bank can change a dispute in any direction. A dispute does not change its charge's
+ * amounts.
  */
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 /**
  * @module Several captures of one hold. The hold's own charge is the first capture. Each further capture is a new
- * charge without a hold. Together they may exceed the hold if the provider allows it.
+ * charge without a hold. Together, the captures may exceed the hold if the provider allows this.
  */
 
 import type { LedgerCharge, LedgerPayment } from './documents.ts';

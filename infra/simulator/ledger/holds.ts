@@ -7,7 +7,10 @@ import type { Unit } from './unit.ts';
 
 const CAPTURE_DELAY_MS = 86_400_000;
 
-/** Runs as due work. The provider cancels a payment at its hold's end, unless a capture is running. */
+/**
+ * Runs as due work at a hold's end. The provider cancels a payment without a capture, unless a capture is running.
+ * After a partial capture, the provider releases the amount that is still held.
+ */
 export const endHold = (unit: Unit, paymentId: string): void => {
   const payment = unit.documents.payments.get(unit.slot, paymentId);
   const held = payment && chargeOf(unit, payment);
@@ -23,7 +26,7 @@ const chargeOf = (unit: Unit, { latestChargeId }: LedgerPayment): LedgerCharge |
 export const declinesCapture = (unit: Unit, payment: LedgerPayment): boolean =>
   ofHolds(unit, payment)?.declinesCapture === true;
 
-/** True if the bank decides later, through `startCapture`. */
+/** True if the bank decides on a capture later. The capture must then start with `startCapture`. */
 export const delaysCapture = (unit: Unit, payment: LedgerPayment): boolean =>
   ofHolds(unit, payment)?.delaysCapture !== undefined;
 
@@ -49,9 +52,8 @@ export const settleCapture = (unit: Unit, paymentId: string): void => {
 };
 
 /**
- * Applies the bank's decision on a pending capture. After a decline the amount stays held, unless the hold was released
- * meanwhile.
- * @returns false if no capture is pending
+ * Applies the bank's decision on a pending capture. After a decline, the amount stays held.
+ * @returns false if no capture is pending, for example after a release of the hold
  */
 export const decideCapture = (unit: Unit, payment: LedgerPayment, outcome: 'succeeded' | 'failed'): boolean => {
   const { capturing, capturingSince = unit.at, ...charge } = chargeOf(unit, payment) ?? {};

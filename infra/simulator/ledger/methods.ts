@@ -16,7 +16,7 @@ export const detachMethod = (unit: Unit, method: LedgerMethod): LedgerMethod => 
   return detached;
 };
 
-/** The card network's update after the bank replaced the account's card. */
+/** Applies the card network's update after the bank has replaced the account's card. */
 export const renewCard = (unit: Unit, before: LedgerMethod, card: Partial<LedgerMethod['card']>): LedgerMethod => {
   const method = unit.documents.methods.put({ ...before, card: { ...before.card, ...card } });
   unit.announce({ kind: 'method.renewed', method, before });

@@ -18,7 +18,10 @@ export interface ChargeTerms {
   readonly offSession: boolean;
   /** True if a payment declined for authentication waits for its customer, like an invoice's payment. */
   readonly waitsForCustomer?: boolean;
-  /** Identifies this attempt, so that it loses its connection only once. If undefined, every attempt loses it. */
+  /**
+   * Identifies this attempt, so that it loses its connection only once. If undefined, every attempt loses its
+   * connection.
+   */
   readonly attempt: string | undefined;
   /** True for the provider's own charge, without a connection to lose. */
   readonly byItself?: boolean;
@@ -142,7 +145,9 @@ export const cancelLedgerPayment = (unit: Unit, payment: LedgerPayment, reason: 
   return canceled;
 };
 
-/** The counter's name for a method's charges. Unsaved methods are counted per customer. */
+/**
+ * The counter's name for a method's charges. Charges of an unsaved method are counted by its test value and customer.
+ */
 const chargeCounter = (payment: LedgerPayment, method: LedgerMethod): string =>
   method.customerId !== null || (payment.saveMethod !== null && payment.customerId !== null)
     ? method.id

@@ -98,7 +98,7 @@ const ENDS: Readonly<Record<RefundCourse, readonly [from: LedgerRefund['status']
   succeeded_then_failed: ['succeeded', 'failed'],
 };
 
-/** Runs as due work. Skips the refund if it is no longer pending. */
+/** Runs as due work. Skips the refund if its status has changed meanwhile. */
 export const settleLedgerRefund = (unit: Unit, refundId: string): void => {
   const refund = unit.documents.refunds.get(unit.slot, refundId);
   const charge = refund && unit.documents.charges.get(unit.slot, refund.chargeId);

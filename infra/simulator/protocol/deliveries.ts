@@ -3,7 +3,7 @@ import type { SimulatorOptions } from '../state/options.ts';
 import type { DeliveryMode, OutboxDelivery } from './outbox.ts';
 import type { SignatureKind, Vendor } from './vendor.ts';
 
-/** Maximum real time of a provider's wait for a webhook's response. */
+/** How long a provider waits for the response to a webhook, in real time. */
 const DEADLINE_MS = 30_000;
 
 /** Returns the response, or status 0 and the reason. Never rejects. */
@@ -31,7 +31,9 @@ interface Sender {
   readonly vendorOf: (slot: OutboxDelivery['slot']) => Vendor;
 }
 
-/** Sends one attempt of the outbox, signed at the time of sending. */
+/**
+ * Sends one delivery of the outbox, signed at the time of sending. @returns the response's status; 0 without a response
+ */
 export const sendDelivery = async ({ clock, options, vendorOf }: Sender, delivery: OutboxDelivery): Promise<number> => {
   const slot = options.slots[delivery.slot];
   const headers = vendorOf(delivery.slot).webhooks.headersOf({

@@ -4,8 +4,8 @@ import { draw } from '../state/random.ts';
 import type { Store } from '../state/store.ts';
 
 /**
- * Failures on a test's request. `timeout_before`, `error_500`, `rate_limit` and `reset` occur before the call commits;
- * `timeout_after` and `malformed` occur after it.
+ * The failures that a test can request. `timeout_before`, `error_500`, `rate_limit` and `reset` occur before the call
+ * commits; `timeout_after` and `malformed` occur after it.
  */
 export const FAULT_ACTIONS = [
   'timeout_before',

@@ -74,7 +74,7 @@ export const openKeptVendorAnswers = (store: Store): KeptVendorAnswers => {
   };
 };
 
-/** The first response again, or a refusal, for a repeated key. */
+/** The response to a repeated key: the first response again, or a refusal. */
 export const answerOfUsedKey = (
   kept: KeptVendorAnswer,
   { key, call }: { readonly key: string; readonly call: Call },

@@ -177,7 +177,10 @@ const nextDue = (store: Store, now: number, served: readonly ProviderSlot[]) => 
   return row === undefined ? undefined : dueRow.parse(row);
 };
 
-/** A tag from the ledger's creation time. It is constant in a test, but differs for each new ledger file. */
+/**
+ * A tag from the ledger's creation time. Ledger files created at different times have different tags. A test with a
+ * fixed clock always gets the same tag.
+ */
 const tagOf = (now: number): string => now.toString(36).padStart(8, '0').slice(-8);
 
 /** The ledger's stored tag. A new ledger gets the given tag. */

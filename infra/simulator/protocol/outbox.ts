@@ -1,6 +1,6 @@
 /**
- * @module The simulator's own webhooks. They are stored in the reported transaction, then delivered at least once.
- * Events of one object are delivered in order, unless a test requests another order.
+ * @module The webhooks of the simulated providers. Each is stored in the transaction of the change that it reports,
+ * then delivered at least once. Events of one object are delivered in order, unless a test requests another order.
  */
 
 import * as z from 'zod';

@@ -14,7 +14,7 @@ export interface Call {
 
 export interface Answer {
   readonly status: number;
-  /** JSON text. */
+  /** JSON text, but XML at Braintree. */
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** False if the call was refused before the operation started. The same idempotency key may then be used again. */

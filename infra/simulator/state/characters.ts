@@ -2,8 +2,8 @@
 import * as z from 'zod';
 
 /**
- * At most `most` code points (a JSON schema's maxLength), without lone surrogates, which no vendor's JSON reader
- * accepts.
+ * A string of at most `most` code points (a JSON schema's maxLength). Lone surrogates are refused, because no vendor's
+ * JSON reader accepts them.
  */
 export const characters = (most: number) =>
   z.string().check(({ value, issues }) => {

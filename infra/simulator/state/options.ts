@@ -32,9 +32,7 @@ export interface Simulator extends TimedWork {
    * @throws ConnectionDropped to destroy the caller's socket without a response.
    */
   provider(request: Request): Promise<Response>;
-  /**
-   * Serves the control routes. The URL's path starts with /ledger, /requests, /events, /payments, /webhooks or /faults.
-   */
+  /** Serves the control routes. The URL's path starts with the route, such as /ledger or /payments. */
   control(request: Request): Promise<Response>;
   close(): void;
 }

@@ -1,6 +1,6 @@
 /**
  * @module The simulator's file. Each provider call is one transaction over ledger, outbox and idempotency key, so a
- * killed process leaves all of it or nothing.
+ * killed process leaves all changes of a call or none.
  */
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';

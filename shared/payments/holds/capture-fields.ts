@@ -1,9 +1,12 @@
-/** @module The fields of a payment with several captures. A payment with one capture lacks them. */
+/**
+ * @module The fields that captures add to a payment. `captures` is set only for several captures. `heldSplit` may also
+ * be set after a single capture.
+ */
 
 import * as z from 'zod';
 
 export const severalCapturesFields = {
-  /** In the provider's order. Their sum is the payment's total. */
+  /** The captures in the provider's order. The sum of their amounts is the payment's total. */
   captures: z
     .array(
       z.object({
@@ -15,6 +18,6 @@ export const severalCapturesFields = {
       }),
     )
     .optional(),
-  /** The hold's tax and discount, stored once a capture has changed those of the payment. */
+  /** The hold's tax and discount, stored after a capture has changed the payment's tax or discount. */
   heldSplit: z.object({ taxCents: z.int(), discountCents: z.int() }).optional(),
 };

@@ -98,14 +98,15 @@ const isCaptured = (capturedCents: number): DomainError =>
 const requireCapturable = (payment: VisiblePayment): void => {
   if (payment.status !== 'requires_capture') throw isNotHeld(payment);
   requireFree('capture', openCallsOfPayment(payment));
-  // If nothing is left of the hold, the provider is capturing it, for example from its dashboard.
+  // If nothing is left of the hold, a capture is under way at the provider, for example from its dashboard.
   if (capturableOf(payment) === 0) throw new DomainError('PAYMENT_IN_PROGRESS');
 };
 
 const namesPrice = (body: CaptureBody): boolean => Object.values(body).some((cents) => cents !== undefined);
 
 /**
- * The prices after the capture. Omitted prices are the payment's; with a total, the subtotal is derived.
+ * The prices after the capture. A body without prices captures everything. Otherwise, an omitted price is the payment's
+ * own, except that a total without a subtotal sets the subtotal.
  * @throws DomainError AMOUNT_TOO_SMALL, PRICING_MISMATCH or CAPTURE_EXCEEDS_AUTHORIZATION
  */
 const capturePrices = (payment: VisiblePayment, body: CaptureBody): Prices => {
@@ -134,7 +135,7 @@ const namesSplit = ({ subtotal_cents: subtotal, tax_cents: tax, discount_cents: 
 const exceeds = (capturableCents: number): DomainError =>
   new DomainError('CAPTURE_EXCEEDS_AUTHORIZATION', { details: { capturable_cents: capturableCents } });
 
-/** Refuses a partial amount not expressible in the provider's coarser currency units. */
+/** Refuses a partial amount that is not a multiple of the provider's unit in this currency. */
 const requireExpressible = async (
   provider: PaymentProvider,
   { currency, authorizedCents }: VisiblePayment,

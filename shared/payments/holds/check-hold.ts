@@ -1,4 +1,7 @@
-/** @module Reminds of a hold a day before its end, and reads the provider daily after its end, as due work. */
+/**
+ * @module Checks a hold as due work. Reminds the merchant a day before the hold ends, and reads the provider daily
+ * after the end.
+ */
 
 import { storeReading } from '../apply-reading.ts';
 import type { IntentParts } from '../create-intent.ts';

@@ -42,7 +42,7 @@ export const makeHoldCall = async (parts: IntentParts, claim: HoldClaim): Promis
   return result.record;
 };
 
-/** Due work. @returns the result for the log */
+/** Looks up a claimed call, as due work. @returns the result for the log */
 export const lookUpHoldCall = async (parts: IntentParts, claim: HoldClaim): Promise<string> =>
   (await lookUpCall(HOLD_CALL, parts, claim)).text;
 
@@ -73,7 +73,7 @@ const HOLD_CALL: CallKind<IntentParts, VisiblePayment, HoldClaim, ProviderPaymen
       call: claim.holdCall.kind,
       ...(refusal?.kind === 'declined' ? { reason: 'declined', code: refusal.code } : { reason: 'not_done' }),
     };
-    // The call may have lowered the amount of the hold.
+    // If the provider still holds an amount, store that amount, because the call may have lowered it.
     const held = found?.status === 'requires_capture' ? found : undefined;
     const record = await dropClaim(parts, claim, { held, failure: isLate ? failure : undefined });
     return { record, ...(cause === 'refused' && record.status === 'requires_capture' && { refusal }) };
@@ -95,7 +95,9 @@ const HOLD_CALL: CallKind<IntentParts, VisiblePayment, HoldClaim, ProviderPaymen
   statusOf: ({ status }) => status,
 };
 
-/** True unless the amount is still capturable. While PayPal delays a capture, its hold shows 0 capturable. */
+/**
+ * True unless the amount is still capturable. While PayPal delays a capture, the capturable amount of the hold is 0.
+ */
 const isCapturing = ({ status, hold }: ProviderPayment): boolean =>
   status !== 'requires_capture' || hold?.capturableCents === 0;
 
@@ -131,7 +133,10 @@ interface Stored {
   readonly isOver: boolean;
 }
 
-/** Stores a report, unless the payment has moved further since. */
+/**
+ * Stores a report. If the payment has changed since the claim, stores the report only if its status is ahead of the
+ * payment's.
+ */
 const storeReport = async (
   { deps, store }: IntentParts,
   claim: HoldClaim,

@@ -5,7 +5,7 @@ import { DECLINE_CODES } from '../../core/outcome.ts';
 
 const optional = z.string().optional();
 
-/** `key` marks the Idempotency-Key of the claiming request. */
+/** A claimed capture or release. `key` is a mark of the Idempotency-Key of the request that made the claim. */
 export const holdCallSchema = z.lazy(() =>
   z.discriminatedUnion('kind', [
     z.object({
@@ -21,13 +21,19 @@ export const holdCallSchema = z.lazy(() =>
 );
 export type HoldCall = z.infer<typeof holdCallSchema>;
 
-/** `released` by the merchant here, `expired` at or after `captureBefore`, `provider` for any other end. */
+/**
+ * How a hold ended: `released` by the merchant here, `expired` at or after `captureBefore`, `provider` for any other
+ * end.
+ */
 export const HOLD_ENDS = ['released', 'expired', 'provider'] as const;
 export type HoldEnd = (typeof HOLD_ENDS)[number];
 
 export const HOLD_FAILURES = ['not_done', 'declined'] as const;
 
-/** `not_done` if the provider has not carried out the call, `declined` by the bank. */
+/**
+ * Why a capture or a release failed: `not_done` if the provider did not carry it out, `declined` if the bank declined
+ * it.
+ */
 export const holdFailureSchema = z.lazy(() =>
   z.object({
     call: z.enum(['capture', 'release']),

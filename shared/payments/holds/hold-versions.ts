@@ -10,7 +10,9 @@ import { blank, holdGroup, versionAfter } from '../payment-fields.ts';
 import type { HoldCall, HoldEnd, HoldFailure } from './hold-record.ts';
 import { capturesOfNext, pricesInProportion, withHeldSplit } from './several-captures.ts';
 
-/** The fields cleared by a captured or ended hold. The amount and the times of the hold stay. */
+/**
+ * The fields that are cleared when a hold is captured or ends. The authorized amount and the times of the hold stay.
+ */
 const OVER = { capturableCents: undefined, holdCall: undefined, holdCheckAt: undefined } as const;
 
 interface HoldMove {
@@ -71,7 +73,9 @@ const timesOf = (payment: Payment, hold: ProviderHold | undefined) => ({
   guaranteedUntil: hold?.guaranteedUntil ?? payment.guaranteedUntil,
 });
 
-/** Square lowers a payment's amount before a partial capture, so our own capture may explain the lower amount. */
+/**
+ * True if our own capture explains the lower amount, because Square lowers a payment's amount before a partial capture.
+ */
 const isOwnCapture = ({ holdCall }: Payment, capturable: number | undefined): boolean =>
   holdCall?.kind === 'capture' && holdCall.totalCents === capturable;
 
@@ -90,7 +94,7 @@ export const nextHoldCheck = ({ captureBefore }: Pick<Payment, 'captureBefore'>,
   return iso(afterEnd > now ? afterEnd : now + DAY_MS);
 };
 
-/** A hold of less than a day sends payment.capture_due immediately. */
+/** A hold that ends within a day sends payment.capture_due immediately. */
 const remindedAtOnce = (payment: Payment, held: HeldFields, now: Instant): Partial<Payment> =>
   isReminderDue({ ...payment, ...held }, now)
     ? { ...held, captureDueSent: true, holdCheckAt: nextHoldCheck(held, now) }
@@ -111,7 +115,10 @@ const capturedFields = (payment: Payment, { reported }: HoldMove): Partial<Payme
   ...(payment.status === 'succeeded' ? {} : withHeldSplit(payment, capturedPrices(payment, reported))),
 });
 
-/** The prices after a capture, from our request for a single capture of this total, else derived from the total. */
+/**
+ * The prices after a capture. Several captures share the hold's tax and discount in proportion. The prices of our own
+ * request apply to a single capture of the requested total. Other prices are derived from the total.
+ */
 const capturedPrices = (payment: Payment, { amountCents, captures }: Partial<ReportedAmount> = {}): Prices => {
   const { holdCall: call } = payment;
   if (captures && amountCents !== undefined) return pricesInProportion(payment, amountCents);
@@ -171,7 +178,7 @@ export const declinedLater = <P extends Payment>(payment: P, reported: ReportedA
   return { ...next, ...holdChange(next, reported, now) };
 };
 
-/** What can be captured now, in minor units. */
+/** The amount that can be captured now, in minor units. */
 export const capturableOf = ({ status, capturableCents, authorizedCents, totalCents }: Payment): number =>
   status === 'requires_capture' ? (capturableCents ?? authorizedCents ?? totalCents) : 0;
 

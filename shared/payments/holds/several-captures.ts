@@ -29,18 +29,18 @@ export const pricesInProportion = (payment: Payment, totalCents: number): Prices
   return { totalCents, taxCents, discountCents, subtotalCents: totalCents - taxCents + discountCents };
 };
 
-/** Rounded half up. */
+/** The part of an amount, rounded half up. */
 const shareOf = (cents: number, part: number, whole: number): number =>
   Number((2n * BigInt(cents) * BigInt(part) + BigInt(whole)) / (2n * BigInt(whole)));
 
-/** Keeps the tax and the discount of the hold if the capture has changed them. */
+/** Stores the hold's tax and discount if a capture changes those of the payment. */
 export const withHeldSplit = (payment: Payment, prices: Prices): Prices & Pick<Payment, 'heldSplit'> => {
   const { taxCents, discountCents, heldSplit = { taxCents, discountCents } } = payment;
   const isSame = prices.taxCents === heldSplit.taxCents && prices.discountCents === heldSplit.discountCents;
   return { ...prices, ...(!isSame && { heldSplit }) };
 };
 
-/** The captures after a change of a refund's amount. A refund without a capture id is of the first capture. */
+/** The captures after a change of a refund's amount. A refund without a capture id belongs to the first capture. */
 export const capturesReturning = (
   { captures, providerPaymentId }: Payment,
   { captureId = providerPaymentId }: { readonly captureId?: string | undefined },
@@ -69,7 +69,7 @@ export const captureToRefund = (payment: VisiblePayment, amountCents: number): s
   });
 };
 
-/** A capture's refundable amount. A dispute without a capture id is of the first capture. */
+/** A capture's refundable amount. A dispute without a capture id belongs to the first capture. */
 const leftOf = (
   { disputes = [], providerPaymentId }: VisiblePayment,
   { id, amountCents, returnedCents }: Captures[number],

@@ -3,7 +3,7 @@ import type { PaymentProvider } from '../../providers/provider.ts';
 import type { Draft } from '../payment.ts';
 
 /**
- * Called before anything is written or sent.
+ * Checks that the provider and the method can hold an amount, before anything is written or sent.
  * @throws DomainError VALIDATION_ERROR if the provider, or the kind of the method, cannot hold an amount
  */
 export const requireTakesHold = (
@@ -17,6 +17,6 @@ export const requireTakesHold = (
   throw invalid([{ path: 'payment_method_id', rule, message: 'cannot hold an amount; use a card or a wallet' }]);
 };
 
-/** The stored form of the field; undefined is automatic. */
+/** The stored capture method; undefined means `automatic`. */
 export const captureMethodOf = (asked: 'automatic' | 'manual' | null | undefined): Draft['captureMethod'] =>
   asked === 'manual' ? asked : undefined;

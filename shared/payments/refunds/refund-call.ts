@@ -30,11 +30,14 @@ export const chargedAs = ({ providerIntentId, providerPaymentId, captures }: Vis
   ...(captures && { captureIds: captures.map(({ id }) => id) }),
 });
 
-/** Sends a claimed refund. Removes a refund that certainly did not happen, so a retry under its key makes it again. */
+/**
+ * Sends a claimed refund. Removes a refund that certainly did not happen, so a retry under the same key makes the
+ * refund again.
+ */
 export const sendRefund = (parts: RefundParts, refund: Refund): Promise<CallResult<Refund>> =>
   makeCall(REFUND_CALL, parts, refund);
 
-/** Due work of a pending refund. @returns the result for the log */
+/** Looks up a pending refund, as due work. @returns the result for the log */
 export const lookUpRefund = async (parts: RefundParts, refund: Refund): Promise<string> =>
   (await lookUpCall(REFUND_CALL, parts, refund)).text;
 
@@ -77,7 +80,8 @@ const REFUND_CALL: CallKind<RefundParts, Refund, Refund, ProviderRefund, Refund 
     await refundStore(deps).reschedule(refund, iso(at), step);
     return undefined;
   },
-  // A refund may stay pending at the provider for days.
+  // Only a refund without a response can be stuck. After the response, a refund may stay pending at the provider for
+  // days.
   stuck: ({ id, paymentId, providerId, providerRefundId }) =>
     providerRefundId === undefined
       ? ['refund stuck', { payment_id: paymentId, refund_id: id, provider: providerId }]
@@ -118,7 +122,7 @@ export const readRefunds = async (
   return { kind: 'done', value: stored.find(({ id }) => id === refund.id) };
 };
 
-/** Fails a refund not made by the provider, unless a report came first. */
+/** Sets a refund that the provider did not make to failed, unless a report of the refund came first. */
 const failRefund = async (
   deps: RefundStoreDeps,
   refund: Refund,

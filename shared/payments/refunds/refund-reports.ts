@@ -16,7 +16,10 @@ import { type RefundStore, type RefundStoreDeps, refundStore } from './refund-st
 const isAnother = ({ providerRefundId }: Refund, { refundId }: ProviderRefund): boolean =>
   providerRefundId !== undefined && providerRefundId !== refundId;
 
-/** Events may arrive in any order. If an event's settlement differs from the record's, the provider is read. */
+/**
+ * The refund after an event. Events may arrive in any order. So if an event's settlement differs from the record's, the
+ * event is not applied, and the provider is read.
+ */
 const withEvent = (refund: Refund, report: ProviderRefund, now: number): Refund => {
   const isSettled = refund.status === 'succeeded' && report.status === 'succeeded' && !isAnother(refund, report);
   if (!isSettled || !differs(refund.settlement, report.settlement)) return withReport(refund, report, now);
@@ -49,10 +52,10 @@ const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund
 const failureOf = ({ status, failureCode }: ProviderRefund): string | undefined =>
   status === 'failed' ? (failureCode ?? 'declined') : undefined;
 
-/** A refund that failed or was canceled moved no money. */
+/** True if a refund of this status may have a settlement. A failed or canceled refund moved no money. */
 const mayHaveSettlement = (status: Refund['status']): boolean => status === 'succeeded' || status === 'pending';
 
-/** A refund that has just succeeded without its settlement is read again later. */
+/** The settlement and its next read. A refund that has just succeeded without its settlement is read again later. */
 const settlementOf = (
   was: Partial<Pick<Refund, 'status' | 'factsAt' | 'factLooks'>>,
   { status, settlement: reported }: Pick<Refund, 'status' | 'settlement'>,
@@ -158,7 +161,10 @@ export interface Reported {
   readonly isEvent?: boolean | undefined;
 }
 
-/** Why a reported refund cannot be stored, if so. Sums need whole minor units of the payment's currency. */
+/**
+ * Why a reported refund cannot be stored; undefined if it can be stored. Sums need whole minor units of the payment's
+ * currency.
+ */
 export const findUnusable = (
   payment: Pick<VisiblePayment, 'currency'>,
   { amountCents, currency }: Pick<ProviderRefund, 'amountCents' | 'currency'>,

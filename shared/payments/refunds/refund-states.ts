@@ -11,8 +11,9 @@ import type { Refund } from './refund.ts';
 const ORDER: Readonly<Record<RefundStatus, number>> = { pending: 0, canceled: 1, succeeded: 2, failed: 3 };
 
 /**
- * `report` is the provider's status, `refusal` its refusal. `limit` means the refund did not reach the provider in
- * time, `duplicate` that another record has the same refund. `erasure` removes personal data and keeps the status.
+ * `report` is a status that the provider reports, and `refusal` is the provider's refusal. `limit` means the refund did
+ * not reach the provider in time, `duplicate` that another record has the same refund. `erasure` removes personal data
+ * and keeps the status.
  */
 export type RefundCause = 'report' | 'refusal' | 'limit' | 'duplicate' | 'erasure';
 

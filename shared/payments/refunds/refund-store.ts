@@ -95,7 +95,10 @@ export const refundStore = (deps: RefundStoreDeps) => {
       decide,
     );
 
-  /** Removes a refund that certainly did not happen, with its reservation. @returns false if it has changed since */
+  /**
+   * Removes a refund that certainly did not happen, with its reservation.
+   * @returns false if the refund has changed since
+   */
   const withdraw = async (refund: Refund): Promise<boolean> => {
     const changed = await payments.changeById(refund.paymentId, (current) => ({
       next: withoutRefund(current, refund, now()),

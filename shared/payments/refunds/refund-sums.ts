@@ -22,7 +22,7 @@ const shareOf = (refund: Pick<Refund, 'status' | 'amountCents'> | undefined): Su
   return NOTHING;
 };
 
-/** The amount taken from the capture, or reserved, by the refund. */
+/** The amount that the refund has taken from its capture or has reserved. */
 const reservedBy = (refund: Pick<Refund, 'status' | 'amountCents'> | undefined): number => {
   const { refundedCents, refundingCents } = shareOf(refund);
   return refundedCents + refundingCents;

@@ -34,11 +34,14 @@ export const refundSchema = z.lazy(() =>
     providerId: z.enum(PROVIDER_SLOTS),
     /** Set once the provider has responded. */
     providerRefundId: optional,
-    /** The provider's id of the capture that the refund takes from, if the payment has several. */
+    /** The provider's id of the capture that the refund takes from, if the payment has several captures. */
     captureId: optional,
-    /** The provider's reason, `not_received` (by the provider) or `duplicate_record` (another record of the refund). */
+    /**
+     * The provider's reason, `not_received` if the provider did not receive the refund, or `duplicate_record` if
+     * another record has the same refund.
+     */
     failureCode: optional,
-    /** The user id of the admin who made the refund. */
+    /** The user id of the admin who made the refund, or the id of the key that made it. */
     createdBy: optional,
     /** When the refund first succeeded. */
     completedAt: optional,

@@ -1,4 +1,7 @@
-/** @module Looks up a pending refund, or the settlement of a succeeded one. It is safe to run late or twice. */
+/**
+ * @module Looks up a pending refund, or reads the settlement of a succeeded refund. This due work may run late or
+ * twice.
+ */
 
 import type { Providers } from '../../providers/registry.ts';
 import type { Refund } from './refund.ts';

@@ -64,7 +64,10 @@ const refusalOf = (errors: unknown): Outcome<never> => {
   return { kind: 'refused', reason: problem?.code ?? 'unprocessable', parameter: problem?.attribute };
 };
 
-/** Error names for the statuses 401, 403, 404, 426 and 429, which the SDK hides. Others leave the outcome unknown. */
+/**
+ * Error names for the statuses 401, 403, 404, 426 and 429, which the SDK hides, and for fields that the SDK itself
+ * refuses. After any other error, only the text of a network error may show that nothing was sent.
+ */
 const BY_NAME = wordTable<StatusMeaning>({
   authenticationError: 'refused',
   authorizationError: 'refused',
@@ -74,8 +77,8 @@ const BY_NAME = wordTable<StatusMeaning>({
   tooManyRequestsError: 'not_done',
 });
 
-/** Our reasons for the refusals that the SDK names. */
 export const BRAINTREE_NOT_FOUND = 'not_found';
+/** Our reasons for the refusals that the SDK names. */
 const REASONS = wordTable<string>({
   authenticationError: 'authentication_failed',
   authorizationError: 'authorization_failed',

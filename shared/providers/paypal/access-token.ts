@@ -65,6 +65,9 @@ export const withAccessToken = (http: HttpClient, client: PayPalClient): PayPalE
   };
 };
 
-/** Without a valid token, PayPal does nothing, because the request is not sent or is refused unread. */
+/**
+ * The outcome of a call without a valid token. PayPal has done nothing, because the request was not sent or was refused
+ * unread.
+ */
 const unasked = <T>(token: Exclude<Exchanged<T>, { kind: 'done' }>): Exclude<Exchanged<T>, { kind: 'done' }> =>
   token.kind === 'unknown' ? { kind: 'not_done', reason: 'unreachable' } : token;

@@ -33,7 +33,10 @@ export const paypalMoney = (amount: Amount): PayPalMoney | undefined => {
   return { currency_code: amount.currency, value: decimals === '' ? whole : `${whole}.${decimals}` };
 };
 
-/** In ISO 4217 minor units. A fraction is kept, so the amount matches no record. Undefined for an invalid currency. */
+/**
+ * The amount in ISO 4217 minor units. A fraction is kept, so the amount matches no record. Undefined for an invalid
+ * currency.
+ */
 export const centsOf = ({ currency_code: currency, value }: PayPalMoney): number | undefined =>
   /^[A-Z]{3}$/.test(currency) ? Number(`${value}e${currencyDigits(currency)}`) : undefined;
 

@@ -45,7 +45,10 @@ const authenticationOf = (said: PayPalCard['authentication_result']): MethodDeta
   return result && { result, liabilityShifted: LIABILITY.get(said?.liability_shift ?? '') };
 };
 
-/** The other statuses (unable, challenge required, declined by the shop, informational) are not results. */
+/**
+ * PayPal's other statuses (unable, challenge required, declined by the shop, informational) are left out, because they
+ * are not results.
+ */
 const AUTHENTICATION = wordTable<AuthenticationResult>({
   Y: 'authenticated',
   A: 'attempted',
@@ -60,8 +63,8 @@ const NOT_ENROLLED = 'N';
 const LIABILITY = wordTable<boolean>({ YES: true, NO: false });
 
 /**
- * Undefined while the capture is pending. PayPal reports the amounts in the payment's currency and, if it converts
- * them, also in the currency of the seller's account.
+ * The settlement of a capture; undefined while the capture is pending. PayPal reports the amounts in the payment's
+ * currency and, if it converts them, also in the currency of the seller's account.
  */
 export const captureSettlement = ({ seller_receivable_breakdown: said }: Capture): Settlement | undefined => {
   const { receivable_amount: received, paypal_fee_in_receivable_currency: fee } = said ?? {};

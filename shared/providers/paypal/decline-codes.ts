@@ -30,7 +30,10 @@ const BY_ISSUE = wordTable<DeclineCode>({
 /** The decline code of a refusal with this issue; undefined if the refusal is not a decline. */
 export const paypalDeclineOf = (issue: string): DeclineCode | undefined => BY_ISSUE.get(issue);
 
-/** The payer's account is closed, or the payer has withdrawn the agreement. */
+/**
+ * Issues after which no further attempt can succeed, because the payer's account is closed or the payer has withdrawn
+ * the agreement.
+ */
 const ISSUE_ADVICE = wordTable<DeclineWord>({
   AGREEMENT_ALREADY_CANCELLED: 'do_not_try_again',
   PAYER_ACCOUNT_LOCKED_OR_CLOSED: 'do_not_try_again',

@@ -71,7 +71,7 @@ const captureSaid = (rawType: string, resource: unknown): Said | undefined => {
   };
 };
 
-/** Capture events do not name the payment source. */
+/** The facts in a capture event. Such an event does not name the payment source. */
 const eventFacts = (type: InboundEventType, capture: Capture) => {
   if (type === 'payment_intent.succeeded') return knownFacts(captureFacts(capture, 'succeeded'));
   return type === 'payment_intent.failed' ? knownFacts(captureFacts(capture, 'failed')) : undefined;

@@ -25,7 +25,8 @@ export const paypalHolds = (call: PayPalCall, descriptor: string): HoldsPort => 
       body: {
         amount,
         final_capture: true,
-        // PayPal refuses a second capture with the same invoice number, even of another authorization.
+        // The invoice number prevents a double capture. PayPal refuses a second capture with the same number, even of
+        // another authorization.
         invoice_id: input.paymentId,
         ...(descriptor !== '' && { soft_descriptor: descriptor }),
       },
@@ -34,7 +35,8 @@ export const paypalHolds = (call: PayPalCall, descriptor: string): HoldsPort => 
     return captured.kind === 'done' ? capturedOf(captured.value, input) : captured;
   },
 
-  // PayPal accepts a void after a partial capture, and voids the rest. Only the order shows that capture.
+  // The order is read after the void. PayPal accepts a void after a partial capture, and voids the rest. Only the order
+  // shows that capture.
   release: async (input: ReleaseHold): Promise<Outcome<ProviderPayment>> => {
     const voided = await call({
       method: 'POST',

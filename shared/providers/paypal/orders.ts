@@ -40,7 +40,8 @@ export const paypalOrders = (call: PayPalCall, descriptor: string) => ({
           {
             reference_id: REFERENCE,
             custom_id: input.paymentId,
-            // PayPal refuses a second capture with the same invoice number, even of another order.
+            // The invoice number prevents a double capture. PayPal refuses a second capture with the same number, even
+            // of another order.
             invoice_id: input.paymentId,
             amount,
             ...(input.description && { description: shortened(input.description) }),
@@ -79,7 +80,10 @@ export const paypalOrders = (call: PayPalCall, descriptor: string) => ({
     return report.status === 'failed' ? SPENT : answered(report, input);
   },
 
-  /** PayPal cannot cancel an order. An order without a capture or an authorization expires. */
+  /**
+   * Only reads the order, because PayPal cannot cancel an order. An order without a capture or an authorization expires
+   * by itself.
+   */
   cancelIntent: async (known: KnownPayment & CallOptions): Promise<Outcome<ProviderPayment>> => {
     const found = await findPayPalOrder(call, known.intentId);
     const canceled = { ...known, status: 'canceled' } as const;
@@ -97,7 +101,7 @@ export const paypalOrders = (call: PayPalCall, descriptor: string) => ({
   },
 });
 
-/** A failed capture is a decline. So is a charge in need of an absent payer. */
+/** A failed capture is a decline. A charge that needs the absent payer is a decline, too. */
 const answered = (report: ProviderPayment, { offSession }: ConfirmIntent): Outcome<ProviderPayment> => {
   const { status, failureCode = 'do_not_honor', attemptRef, facts } = report;
   if (status === 'failed') return { kind: 'declined', code: failureCode, attemptRef, facts };
@@ -118,7 +122,7 @@ const isGone = (outcome: Outcome<unknown>): boolean => outcome.kind === 'refused
 
 const GONE: readonly string[] = [PAYPAL_NOT_FOUND, 'ORDER_EXPIRED'];
 
-/** Recorded statuses that require a charge of the order. */
+/** Recorded statuses that a payment reaches only after a charge or an authorization of the order. */
 const CHARGED: readonly ReportedStatus[] = ['requires_capture', 'succeeded'];
 
 const orderIntent = ({ captureMethod }: Pick<UpdateIntent, 'captureMethod'>) =>
@@ -162,7 +166,7 @@ const payerSource = ({
   },
 });
 
-/** PayPal saves the method after a successful payment. */
+/** Makes PayPal save the method after a successful payment. */
 const vaulting = (customerId: string | undefined, usage: object = {}) => ({
   ...(customerId && { customer: paypalCustomer(customerId) }),
   vault: { store_in_vault: 'ON_SUCCESS', ...usage },

@@ -59,7 +59,7 @@ export const paypalRefunds = (exchange: PayPalExchange): RefundsPort => {
   };
 };
 
-/** PayPal refuses partial refunds of a disputed capture. */
+/** Maps PayPal's issues to our refusal reasons. PayPal refuses partial refunds of a disputed capture. */
 const REFUSALS = wordTable<string>({
   REFUND_AMOUNT_EXCEEDED: REFUND_EXCEEDS,
   CAPTURE_FULLY_REFUNDED: REFUND_EXCEEDS,
@@ -100,7 +100,7 @@ const everyDispute = async (call: PayPalCall, captureId: string): Promise<Outcom
   return UNREADABLE;
 };
 
-/** The list is filtered by capture, but its items do not name the capture. */
+/** Adds the capture to each dispute. The list is filtered by capture, but its items do not name the capture. */
 const disputesOfCapture = async (call: PayPalCall, captureId: string): Promise<Outcome<ProviderDispute[]>> => {
   const listed = await everyDispute(call, captureId);
   if (listed.kind !== 'done') return listed;
@@ -108,7 +108,10 @@ const disputesOfCapture = async (call: PayPalCall, captureId: string): Promise<O
   return mapOutcome(whole, (disputes) => disputes.map((dispute) => ({ ...dispute, captureId })));
 };
 
-/** The list omits the outcome of a resolved dispute, and may omit the evidence deadline of an open one. */
+/**
+ * Reads a dispute by its id if the list may lack fields. The list omits the outcome of a resolved dispute, and may omit
+ * the evidence deadline of an open dispute.
+ */
 const wholeDispute = async (call: PayPalCall, listed: PayPalDispute): Promise<Outcome<ProviderDispute>> => {
   if (listed.status !== RESOLVED && listed.seller_response_due_date !== undefined)
     return readable({ kind: 'done', value: readPayPalDispute(listed) });
@@ -155,7 +158,10 @@ export const readPayPalRefund = (refund: PayPalRefund): ProviderRefund | undefin
   };
 };
 
-/** A refund made without our refund id has its capture's `custom_id`, our payment id. */
+/**
+ * Our refund id. A refund made without our refund id has the `custom_id` of its capture instead, which is our payment
+ * id.
+ */
 const ourRefundId = ({ custom_id: id }: PayPalRefund): string | undefined =>
   id === undefined || isIdOf('payment', id) ? undefined : id;
 

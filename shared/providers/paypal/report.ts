@@ -75,11 +75,17 @@ const chargedAs = (charged: Capture | Authorization, status: ReportedStatus): Om
   facts: status === 'succeeded' || status === 'failed' ? captureFacts(charged, status) : undefined,
 });
 
-/** The last authorization with a held amount, else the last. A reauthorization at PayPal adds another. */
+/**
+ * The last authorization with a held amount, else the last authorization. A reauthorization at PayPal adds another
+ * authorization to the order.
+ */
 const decidingAuthorization = (authorizations: readonly Authorization[]): Authorization | undefined =>
   authorizations.findLast(({ status }) => status === 'CREATED') ?? authorizations.at(-1);
 
-/** A declined capture does not change the authorization, which stays the attempt even after captures. */
+/**
+ * The state of an order with an authorization. A declined capture does not change the authorization. The authorization
+ * stays the attempt even after captures.
+ */
 const chargedLater = (authorization: Authorization, captures: readonly Capture[]): Charged => {
   const taken = captures.filter((capture) => captureStatus(capture) === 'succeeded');
   const last = taken.at(-1);
@@ -113,8 +119,8 @@ const sumOf = (captures: readonly Capture[]): number | undefined => {
 };
 
 /**
- * PayPal has no status for a capture in progress. Until a capture succeeds, the payment is reported as held, with
- * nothing left to capture. A status unknown to this adapter is not final, so the payment is looked up again.
+ * An authorization has no status for a capture in progress. Until a capture succeeds, the payment is reported as held,
+ * with nothing left to capture. A status unknown to this adapter is not final, so the payment is looked up again.
  */
 const authorizationStatus = ({ status = '' }: Authorization): ReportedStatus =>
   AUTHORIZATION_STATUS.get(status) ?? 'processing';
@@ -131,7 +137,7 @@ const AUTHORIZATION_STATUS = wordTable<ReportedStatus>({
 /** PayPal guarantees the capture for three days. */
 const HONOR_MS = 3 * DAY_MS;
 
-/** @returns undefined if the authorization never held an amount, or does not hold one yet */
+/** @returns undefined if the authorization never held an amount, or does not hold an amount yet */
 export const readHold = (
   { status = '', amount, create_time: madeAt, expiration_time: expiresAt, update_time: changedAt }: Authorization,
   progress?: 'capturing' | 'captured',
@@ -150,7 +156,7 @@ export const readHold = (
   };
 };
 
-/** The order omits a refused capture, but contains its payment source. */
+/** The facts of an attempt. The order omits a refused capture, but contains the payment source of that capture. */
 const factsOf = (order: Order, status: ReportedStatus, charged?: PaymentFacts): PaymentFacts | undefined =>
   ATTEMPTED.includes(status) ? knownFacts({ details: sourceDetails(order.payment_source), ...charged }) : undefined;
 
@@ -196,7 +202,10 @@ const CAPTURE_STATUS = wordTable<ReportedStatus>({
 /** True if the capture is refunded in part or in full. */
 const isRefunded = ({ status }: Capture): boolean => status === 'PARTIALLY_REFUNDED' || status === 'REFUNDED';
 
-/** The deciding capture: the last succeeded, else the last in processing, else the last. */
+/**
+ * The capture that decides the status: the last capture that succeeded, else the last capture in processing, else the
+ * last capture.
+ */
 const decisive = (captures: readonly Capture[]): Capture | undefined => {
   const last = (wanted: ReportedStatus) => captures.findLast((capture) => captureStatus(capture) === wanted);
   return last('succeeded') ?? last('processing') ?? captures.at(-1);
@@ -209,7 +218,8 @@ const unchargedStatus = (order: Order, known: Known): ReportedStatus => {
     case 'COMPLETED':
       return 'processing';
     case 'APPROVED':
-      // The payer has approved. If our record has a capture in progress, that capture has not reached PayPal.
+      // The payer has approved, so the payment is pending unless our record is further. If our record has a capture in
+      // progress, that capture has not reached PayPal.
       return NOT_WAITING.includes(known.status) ? recordedStatus(known) : 'pending';
     default:
       return recordedStatus(known);

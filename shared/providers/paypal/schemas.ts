@@ -71,7 +71,7 @@ export const authorizationSchema = z.looseObject({
 });
 export type Authorization = z.infer<typeof authorizationSchema>;
 
-/** The minimal representation has only the id, the status and the links. */
+/** Most fields are optional, because the minimal representation has only the id, the status and the links. */
 export const paypalRefundSchema = z.looseObject({
   id: z.string(),
   status: z.optional(z.string()),
@@ -100,7 +100,7 @@ export const captureNameSchema = z.looseObject({
   links: z.optional(z.array(z.looseObject({ href: z.string() }))),
 });
 
-/** The list omits the outcome and the transactions of a dispute. */
+/** Some fields are optional, because the list of disputes omits the outcome and the transactions of a dispute. */
 export const paypalDisputeSchema = z.looseObject({
   dispute_id: z.string().check(z.minLength(1)),
   create_time: timeSchema,

@@ -25,7 +25,10 @@ export const reportedToken = (token: PaymentToken): ProviderMethod => ({
   ...tokenFacts(token),
 });
 
-/** The stored fields of a token. PayPal returns no fingerprint. A PayPal account counts as a card without number and expiry. */
+/**
+ * The stored fields of a token. PayPal returns no fingerprint. A PayPal account counts as a card without a number and
+ * an expiry date.
+ */
 export const tokenFacts = ({
   payment_source: source,
 }: Pick<PaymentToken, 'payment_source'>): Omit<ProviderMethod, 'methodId' | 'customerId' | 'ourCustomerId'> => ({
@@ -38,7 +41,7 @@ export const tokenFacts = ({
 export const findKind = async (call: PayPalCall, methodId: string): Promise<Outcome<MethodKind>> =>
   mapOutcome(await findToken(call, methodId), ({ walletType }) => (walletType === undefined ? 'card' : 'wallet'));
 
-/** The customer of a token in PayPal's format, by PayPal's id, or by our id until PayPal assigns one. */
+/** The customer of a token in PayPal's format, by PayPal's id, or by our id until PayPal assigns an id. */
 export const paypalCustomer = (customerId: string) =>
   isUnnamed(customerId) ? { merchant_customer_id: customerId } : { id: customerId };
 

@@ -63,14 +63,14 @@ export const paypalVault = (call: PayPalCall) => {
       value: { customerId },
     }),
 
-    /** A customer without a PayPal id has no token. */
+    /** Deletes all tokens of the customer. A customer without a PayPal id has no token. */
     deleteCustomer: async (customerId: string): Promise<Outcome<ProviderCustomer>> => {
       if (isUnnamed(customerId)) return { kind: 'done', value: { customerId } };
       const emptied = await emptyVault(call, customerId, detachMethod);
       return mapOutcome(emptied, () => ({ customerId }));
     },
 
-    /** PayPal receives no contact details from us, because it has its own for each payer. */
+    /** PayPal receives no contact details from us, because PayPal has its own details of each payer. */
     keptContact: (ours: CustomerDetails): CustomerDetails => ours,
     findCustomer: notOffered,
   };

@@ -1,5 +1,5 @@
 /**
- * @module Verifies PayPal's webhooks with a call to PayPal. The call returns the event byte for byte, because the
+ * @module Verifies PayPal's webhooks with a call to PayPal. The call sends the event back byte for byte, because the
  * signature covers the exact bytes. Events clearly not from PayPal are refused without a call.
  */
 

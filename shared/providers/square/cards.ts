@@ -1,4 +1,7 @@
-/** @module Cards on file at Square, created from a token or a payment, never changed, disabled when detached. */
+/**
+ * @module Cards on file at Square. A card is created from a token or from a payment. It is never changed, and is
+ * disabled when it is detached.
+ */
 
 import * as z from 'zod';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
@@ -9,7 +12,6 @@ import { squareKey } from './outcome.ts';
 import { findSquarePayment, type SquareAccount, type SquareOrders } from './payments.ts';
 import { cardSchema, type SquareCard } from './schemas.ts';
 
-/** A card on file. */
 export const cardOnFileSchema = cardSchema.extend({ id: z.string().check(z.minLength(1)) });
 const cardAnswer = z.looseObject({ card: cardOnFileSchema });
 
@@ -39,7 +41,7 @@ export const squareCards = ({ call, fingerprintOf }: SquareAccount, orders: Squa
   const find = async (cardId: string): Promise<Outcome<ProviderMethod>> => {
     const path = `/v2/cards/${encodeURIComponent(cardId)}`;
     const found = await call({ method: 'GET', path, answer: cardAnswer });
-    // Square still returns a disabled card, with its customer.
+    // A disabled card counts as removed, although Square still returns the card with its customer.
     if (found.kind === 'done' && found.value.card.enabled === false) return { kind: 'refused', reason: GONE };
     return mapOutcome(found, ({ card }) => reportedCard(card, fingerprintOf));
   };

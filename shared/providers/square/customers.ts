@@ -1,4 +1,7 @@
-/** @module Customers at Square. A field is cleared only by null. A name, an e-mail or a phone number is required. */
+/**
+ * @module Customers at Square. A field is cleared only by null. A customer needs a name, an e-mail address or a phone
+ * number.
+ */
 
 import * as z from 'zod';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
@@ -70,7 +73,7 @@ export const squareCustomers = (call: SquareCall) => ({
 
   keptContact: (ours: CustomerDetails): CustomerDetails => fittedContact(LIMITS, ours),
 
-  /** Square omits fields without a value. */
+  /** Square omits fields without a value, so the report has null for an omitted field. */
   findCustomer: async (customerId: string): Promise<Outcome<ReportedDetails>> =>
     mapOutcome(await call({ method: 'GET', path: pathOf(customerId), answer: customerAnswer }), ({ customer }) => ({
       ...NO_DETAILS,

@@ -40,7 +40,7 @@ const ADVICE = wordTable<DeclineWord>({
   PAN_FAILURE: 'confirm_card_data',
 });
 
-/** @param issuerCode the card network's response code, more specific than Square's */
+/** @param issuerCode the card network's response code, which is more specific than Square's code */
 export const squareAdvice = (
   code: string | null | undefined,
   issuerCode: string | null | undefined,

@@ -60,7 +60,8 @@ const detailsOf = (
 };
 
 /**
- * Square sets its fee after the payment and adjusts it later, so the fees are added. A refund may return a fee.
+ * Square sets its fee after the payment and adjusts it later, so all listed fees are added up. A refund may return a
+ * fee.
  * @param sign 1 for a payment, -1 for a refund
  */
 export const squareSettlement = (

@@ -35,7 +35,7 @@ export const squareHoldings = (call: SquareCall, { findCustomer, fingerprintOf }
   },
 });
 
-/** Oldest first. The list leaves out disabled cards. */
+/** The cards of the customer, oldest first. The list leaves out disabled cards. */
 const listCards = async (
   call: SquareCall,
   customerId: string,

@@ -1,5 +1,5 @@
 /**
- * @module Holds at Square, as card payments completed only on request. A partial capture first
+ * @module Holds at Square. A hold is a card payment that Square completes only on request. A partial capture first
  * lowers the payment's amount, so each step names the expected version of the payment.
  */
 
@@ -60,7 +60,10 @@ interface Capture {
   readonly money: SquareMoney;
 }
 
-/** Continues from the payment's state, because an earlier call without a response may have lowered or completed it. */
+/**
+ * Continues from the payment's state, because an earlier call without a response may have lowered or completed the
+ * payment.
+ */
 const capturePayment = async (
   payments: HeldPayments,
   payment: SquarePayment,

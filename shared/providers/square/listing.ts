@@ -52,7 +52,7 @@ const everyPayment = async (
   return UNREADABLE;
 };
 
-/** Groups attempts by their order. A hold belongs to the order whose amount it holds. Oldest first. */
+/** Groups attempts by their order. A hold belongs to the order whose amount it holds. The oldest order comes first. */
 const byOrder = ({ fingerprintOf }: SquareAccount, payments: readonly SquareListed[]) => {
   const orders = new Map<string, ListedPayment[]>();
   for (const payment of payments) {

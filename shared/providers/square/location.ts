@@ -1,4 +1,4 @@
-/** @module The currency of the slot's location. Square accepts no other currency there. */
+/** @module The currency of the slot's location. Square accepts no other currency at that location. */
 
 import * as z from 'zod';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';

@@ -57,7 +57,7 @@ const chargeRefusal =
     return { kind: 'declined', code, attemptRef: payment?.id ?? undefined, facts: facts ?? declineFacts(error) };
   };
 
-/** A refusal without a payment, such as for a test card, contains only the error. */
+/** The facts of a refusal without a payment, for example for a test card. Such a refusal contains only the error. */
 const declineFacts = ({ code }: SquareError): PaymentFacts => ({
   decline: declineOf(code, undefined, squareAdvice(code, undefined)),
 });

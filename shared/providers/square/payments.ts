@@ -179,11 +179,11 @@ const paymentsOf = (order: SquareOrder, listed: readonly ListedPayment[]): reado
   return read.every((payment) => payment !== undefined) ? read : undefined;
 };
 
-/** Maximum number of pages. Each has 100 payments of the same amount, made after the order. */
+/** Maximum number of pages. Each page has 100 payments of the same amount, made after the order. */
 const MAX_PAGES = 20;
 const UNREADABLE = { kind: 'unknown', reason: 'error' } as const;
 
-/** Square itself cancels the payment after seven days, its longest possible delay. */
+/** Square itself cancels the payment after seven days, which is Square's longest possible delay. */
 const HELD = { autocomplete: false, delay_duration: 'P7D', delay_action: 'CANCEL' } as const;
 
 const isManual = ({ captureMethod }: Pick<KnownPayment, 'captureMethod'>): boolean => captureMethod === 'manual';
@@ -284,7 +284,10 @@ export const findSquarePayment = async (
   });
 };
 
-/** A hold does not pay the order, so a cancellation of the order after the claim does not prevent the hold. */
+/**
+ * A canceled order counts as open while a claimed hold is in progress. A hold does not pay the order, so a cancellation
+ * of the order after the claim does not prevent the hold.
+ */
 const orderOf = (order: SquareOrder, known: KnownPayment): SquareOrder =>
   isManual(known) && known.status === 'processing' && order.state === 'CANCELED' ? { ...order, state: 'OPEN' } : order;
 

@@ -79,7 +79,7 @@ export const squareRefunds = (call: SquareCall): RefundsPort => ({
       if (!read) return UNREADABLE;
       disputes.push(...read);
       cursor = page.value.cursor;
-      // Square lists the newest first. The reversal keeps disputes of the same second in order.
+      // Square lists the newest disputes first. The reversal keeps disputes of the same second in order.
       if (!cursor) return { kind: 'done', value: oldestFirst(disputes.toReversed()) };
     }
     return UNREADABLE;

@@ -96,8 +96,8 @@ export const squareFailure = ({
   squareDeclineCode(card_details?.errors ?? bank_account_details?.errors, card_details?.auth_result_code);
 
 /**
- * Square itself completes an approved payment of an order. A status unknown to this adapter is not final, so the
- * payment is looked up again.
+ * An approved hold waits for its capture. Square itself completes an approved payment of an order. A status unknown to
+ * this adapter is not final, so the payment is looked up again.
  */
 export const attemptStatus = (status: string, heldFor: string | undefined): ReportedStatus =>
   status === 'APPROVED' && heldFor !== undefined ? 'requires_capture' : (STATUSES.get(status) ?? 'processing');
@@ -110,7 +110,10 @@ const STATUSES = wordTable<ReportedStatus>({
   CANCELED: 'canceled',
 });
 
-/** The deciding attempt: the last succeeded, else the last held or in processing, else the last. */
+/**
+ * The attempt that decides the status: the last attempt that succeeded, else the last attempt that is held or in
+ * processing, else the last attempt.
+ */
 export const decisive = (attempts: readonly ProviderPayment[]): ProviderPayment | undefined =>
   attempts.findLast(({ status }) => status === 'succeeded') ??
   attempts.findLast(({ status }) => status === 'processing' || status === 'requires_capture') ??

@@ -129,7 +129,7 @@ export const failureFacts = (
   });
 };
 
-/** @param outcome the charge's outcome, with codes possibly missing in the error */
+/** @param outcome the charge's outcome, which may have codes that the error lacks */
 export const failureDecline = (error: Failure, outcome?: Outcome): ProviderDecline | undefined => {
   const networkCode = error.network_decline_code ?? outcome?.network_decline_code;
   const said = {
@@ -154,7 +154,7 @@ const stripeMethodDetails = (said: z.infer<typeof method>, fingerprintOf: Finger
   };
 };
 
-/** Stripe does not report the liability for a dispute. */
+/** The facts of a card. Stripe does not report who is liable for a dispute. */
 const cardDetails = (said: z.infer<typeof card>, fingerprintOf: FingerprintOf): MethodDetails => {
   const result = AUTHENTICATION.get(said.three_d_secure?.result ?? '');
   return {
@@ -172,7 +172,7 @@ const cardDetails = (said: z.infer<typeof card>, fingerprintOf: FingerprintOf): 
   };
 };
 
-/** `not_supported` and `processing_error` say that 3-D Secure was not used. */
+/** `not_supported` and `processing_error` are left out, because they mean that 3-D Secure was not used. */
 const AUTHENTICATION = wordTable<AuthenticationResult>({
   authenticated: 'authenticated',
   attempt_acknowledged: 'attempted',

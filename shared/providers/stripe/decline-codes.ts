@@ -58,7 +58,7 @@ const BY_LIST = wordTable<DeclineWord>({
 
 /**
  * Stripe's advice and the network's advice take precedence over Stripe's code. If either forbids a retry, the result is
- * do_not_try_again, because the card networks fine another attempt.
+ * do_not_try_again, because the card networks charge a fine for another attempt.
  * @param networkCode the network's response code
  */
 export const stripeAdvice = (error: StripeDecline, networkCode?: Word): DeclineWord | undefined => {

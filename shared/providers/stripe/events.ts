@@ -86,7 +86,7 @@ export const readStripeEvent = (body: unknown, fingerprintOf = noFingerprint): P
   const { object } = own.data.data;
   const isStripes = own.data.object === STRIPES_OWN;
   if (isMoneyBackEvent(type)) {
-    // The interface has no payload for these types.
+    // An event in the interface's format has no details here, because the interface has no payload for these types.
     if (!isStripes) return event;
     const moneyBack = readMoneyBack(type, object);
     return moneyBack && { ...event, type, object: { ...inCents(event.object), ...moneyBack } };

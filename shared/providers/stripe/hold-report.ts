@@ -43,7 +43,10 @@ const readStripeHold = (intent: HoldFields): ProviderHold | undefined => {
   };
 };
 
-/** A declined attempt also leaves a charge, but with an error, which Stripe removes once a later attempt succeeds. */
+/**
+ * True if the intent holds or has held an amount. A declined attempt also leaves a charge, but then the intent has a
+ * `last_payment_error`. Stripe removes this error once a later attempt succeeds.
+ */
 const wasHeld = ({ status, latest_charge: latest, last_payment_error: error }: HoldFields): boolean => {
   if (status === 'requires_capture' || status === 'succeeded') return true;
   if (status !== 'canceled' || !latest) return false;

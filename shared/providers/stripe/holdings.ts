@@ -61,7 +61,10 @@ const listHeld = async (
   return { kind: 'done', value: all };
 };
 
-/** `default_source` is the default card of the older API. @returns undefined if the customer is deleted */
+/**
+ * The contact details and the default method. `default_source` is the default card of Stripe's older API.
+ * @returns undefined if the customer is deleted
+ */
 const customerOf = (
   customer: Stripe.Customer | Stripe.DeletedCustomer,
 ): Pick<Holdings, 'contact' | 'defaultMethodId'> | undefined => {
@@ -71,7 +74,10 @@ const customerOf = (
   return { contact, defaultMethodId: idOf(chosen) ?? idOf(customer.default_source) };
 };
 
-/** Oldest first. The list includes cards of the API before PaymentMethods, under their old ids. */
+/**
+ * The customer's methods that the service can charge, oldest first. The list includes cards of Stripe's older API,
+ * under their old ids.
+ */
 const listMethods = (
   stripe: Stripe,
   call: StripeCall,
@@ -131,7 +137,7 @@ const openingOf = async (
   return found.kind === 'done' ? { kind: 'done', value: found.value.find(opens) } : found;
 };
 
-/** Refunds reduce the paid amount. An invoice paid outside Stripe has no charge. */
+/** The invoice and its paid amount. Refunds reduce the paid amount. An invoice paid outside Stripe has no charge. */
 const paidBy = async (
   stripe: Stripe,
   call: StripeCall,

@@ -1,4 +1,7 @@
-/** @module Holds at Stripe, as PaymentIntents with the capture method `manual`. A capture releases the rest. */
+/**
+ * @module Holds at Stripe. A hold is a PaymentIntent with the capture method `manual`. A capture releases the rest of
+ * the amount.
+ */
 
 import type Stripe from 'stripe';
 import type { FingerprintOf } from '../card-fingerprint.ts';

@@ -17,7 +17,10 @@ import { INVALID_REQUEST, type StripeCall } from './outcome.ts';
 import { methodParameters } from './payments.ts';
 import { idOf, nextActionOf, type StripeReaders } from './report.ts';
 
-/** Stripe's refusals to detach a missing method or (without a code) an unattached method. Both count as detached. */
+/**
+ * Stripe's reasons for refusing to detach a missing method, or (without a code) a method that is not attached. Both
+ * methods count as detached.
+ */
 const NOT_ATTACHED: ReadonlySet<string> = new Set(['resource_missing', INVALID_REQUEST]);
 
 export const stripeMethods = (stripe: Stripe, call: StripeCall, { readMethod, readSetup }: StripeReaders) => ({
@@ -34,7 +37,9 @@ export const stripeMethods = (stripe: Stripe, call: StripeCall, { readMethod, re
       ({ id }) => ({ token: id }),
     ),
 
-  /** Creates a SetupIntent that Stripe confirms immediately. It attaches the method as soon as it succeeds. */
+  /**
+   * Creates a SetupIntent that Stripe confirms immediately. The SetupIntent attaches the method as soon as it succeeds.
+   */
   attachMethod: async (input: AttachMethod): Promise<Outcome<ProviderMethod>> => {
     const { token, customerId, paymentMethodId, idempotencyKey } = input;
     const attached = await call(
@@ -54,7 +59,7 @@ export const stripeMethods = (stripe: Stripe, call: StripeCall, { readMethod, re
       (intent) => attachedMethod(intent, readSetup(intent)),
     );
     if (attached.kind !== 'refused' || attached.parameter !== 'payment_method') return attached;
-    // Stripe refuses a method of another customer, or a detached method, without an error code.
+    // Stripe refuses a method of another customer, or a detached method, without an error code, so the method is read.
     const known = await call(() => stripe.paymentMethods.retrieve(token), readMethod);
     return known.kind === 'done' ? { kind: 'refused', reason: NOT_ATTACHABLE } : attached;
   },

@@ -78,7 +78,10 @@ const reasonOf = (error: Stripe.errors.StripeError): string => {
   return /greater than unrefunded amount/i.test(error.message) ? EXCEEDS_UNREFUNDED : INVALID_REQUEST;
 };
 
-/** Stripe names no parameter if a payment method belongs to another customer or was detached. */
+/**
+ * The refused parameter. Stripe names no parameter if a payment method belongs to another customer or was detached, so
+ * the error's message decides.
+ */
 const parameterOf = ({ param, code, message }: Stripe.errors.StripeError): string | undefined =>
   param ?? (code === undefined && /payment ?method/i.test(message) ? 'payment_method' : undefined);
 

@@ -1,6 +1,7 @@
 /**
- * @module The owed invoices of a Stripe subscription are all its open invoices, because Stripe collects each until it
- * is paid or void. Every operation that stops, pays or moves a subscription reads them here.
+ * @module The owed invoices of a Stripe subscription are all its open invoices, because Stripe collects an open invoice
+ * until the invoice is paid or void. Every operation that stops, pays or moves a subscription reads the owed invoices
+ * here.
  */
 
 import type Stripe from 'stripe';
@@ -23,8 +24,8 @@ export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
     call(() => stripe.invoices.retrieve(invoiceId, WITH_INTENT), readStripeInvoice);
 
   /**
-   * Open invoices, oldest first, each read separately because Stripe expands a list only as far as the intent's id.
-   * Uncollectible invoices are left out, because the merchant has written them off.
+   * The open invoices, oldest first. Each invoice is read separately, because Stripe expands a list only as far as the
+   * id of the intent. Uncollectible invoices are left out, because the merchant has written them off.
    */
   const list = (subscriptionId: string): Promise<Outcome<Invoices>> =>
     search({ subscription: subscriptionId, status: 'open' });
@@ -47,7 +48,8 @@ export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
       ({ id }) => id,
     );
     if (voided.kind === 'unknown' || voided.kind === 'not_done') return voided;
-    // A refusal means that the invoice is not open. In either case, a charge may still be in progress.
+    // A refusal means that the invoice is not open. The invoice is read in any case, because a charge may still be in
+    // progress.
     return find(invoiceId);
   };
 
@@ -57,7 +59,7 @@ export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
     return held.kind === 'done' ? afterChange(await each(owed.filter(isFinal), voidOne)) : held;
   };
 
-  /** Sets whether Stripe collects these invoices, because paused collection stops only later invoices. */
+  /** Sets whether Stripe collects these invoices, because a pause of the subscription stops only later invoices. */
   const setCollection = async (
     owed: Invoices,
     { collects, idempotencyKey }: CallOptions & { readonly collects: boolean },
@@ -116,7 +118,7 @@ const each = async <T, R>(
   return { kind: 'done', value: results };
 };
 
-/** Stripe creates the intent when it finalizes a draft. */
+/** True for a draft, which has no intent. Stripe creates the intent when it finalizes the draft. */
 const isDraft = ({ intentId, status }: ProviderInvoice): boolean => intentId === undefined && status === 'pending';
 const isFinal = (invoice: ProviderInvoice): boolean => !isDraft(invoice);
 

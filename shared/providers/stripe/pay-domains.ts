@@ -5,7 +5,7 @@ import type { Outcome } from '../../core/outcome.ts';
 import type { PayDomain } from '../provider.ts';
 import type { StripeCall } from './outcome.ts';
 
-/** Registering a known host changes nothing. */
+/** Registers a host. Registering a known host changes nothing. */
 export const registerStripeDomain = (stripe: Stripe, call: StripeCall, host: string): Promise<Outcome<PayDomain>> =>
   call(
     () => stripe.paymentMethodDomains.create({ domain_name: host }),

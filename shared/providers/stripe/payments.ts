@@ -131,7 +131,10 @@ const confirmForCustomer = async (input: ConfirmIntent, steps: ConfirmSteps): Pr
 /** The result if the customer update has an unknown outcome. The update itself charges nothing. */
 const NOTHING_CHARGED = { kind: 'not_done', reason: 'unreachable' } as const;
 
-/** True if the refusal means that intent and method have different customers. Excluded codes have other causes. */
+/**
+ * True if the refusal means that intent and method have different customers. The codes in OTHER_REFUSALS have other
+ * causes.
+ */
 const lacksCustomer = (outcome: Outcome<ProviderPayment>): boolean =>
   outcome.kind === 'refused' && outcome.parameter === 'payment_method' && !OTHER_REFUSALS.includes(outcome.reason);
 
@@ -140,7 +143,7 @@ const OTHER_REFUSALS: readonly string[] = ['resource_missing', 'payment_intent_u
 /** Fields that an update clears unless it sets them. */
 const CLEARED = { description: '', setup_future_usage: '' } as const;
 
-/** Stripe names its default `automatic_async`. */
+/** The capture method of an update. Stripe names its default `automatic_async`. */
 const captureMethodOf = ({ captureMethod }: UpdateIntent) =>
   captureMethod && { capture_method: captureMethod === 'manual' ? captureMethod : ('automatic_async' as const) };
 

@@ -7,7 +7,10 @@ import { reportedAmount } from './currencies.ts';
 /** The fields that `readStripePricing` needs. */
 export const WITH_DISCOUNTS = { expand: ['discounts.source.coupon.applies_to', 'customer'] };
 
-/** A customer's discount applies to every subscription without its own discount, and may end with any invoice. */
+/**
+ * Reads the pricing of a subscription. A discount of the customer counts as `other`, because it applies to every
+ * subscription without its own discount and may end with any invoice.
+ */
 export const readStripePricing = (subscription: Stripe.Subscription): ProviderPricing => {
   const { discounts, customer, currency } = subscription;
   if (isTaxed(subscription) || subscription.items.data.some(({ discounts: own }) => own.length > 0)) return OTHER;

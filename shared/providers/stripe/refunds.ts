@@ -61,11 +61,14 @@ export const stripeRefunds = (stripe: Stripe, call: StripeCall): RefundsPort => 
     ),
 });
 
-/** Stripe has no reason `other`, so it is left out. */
+/** Stripe has no reason `other`, so this reason is left out. */
 const reasonParameter = (reason: RefundReason | undefined) =>
   reason === undefined || reason === 'other' ? {} : { reason };
 
-/** Stripe refuses to refund a disputed charge, because the bank has the money. An inquiry does not block refunds. */
+/**
+ * Maps Stripe's codes to our refusal reasons. Stripe refuses to refund a disputed charge, because the bank has the
+ * money. An inquiry does not block refunds.
+ */
 const REFUSALS = wordTable<string>({
   charge_already_refunded: REFUND_EXCEEDS,
   [EXCEEDS_UNREFUNDED]: REFUND_EXCEEDS,

@@ -45,7 +45,7 @@ export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
   const { invoiceId, intentId, ...news } = requirePresent(readEventInvoice(invoice));
   const intent = intentOf(invoice);
   const charged = chargedAs(invoice, intent);
-  // Paid outside Stripe. No money moved at Stripe, and Stripe canceled the intent.
+  // True if the invoice was paid outside Stripe. No money moved at Stripe, and Stripe canceled the intent.
   const isPaidElsewhere = invoice.status === 'paid' && invoice.payments?.data[0]?.status === 'canceled';
   return {
     invoiceId,
@@ -72,7 +72,10 @@ export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
   };
 };
 
-/** The subtotal includes any balance that the customer owed before. */
+/**
+ * The prices of the amount due. The subtotal includes any balance that the customer owed before. The discount includes
+ * any credit balance.
+ */
 const pricesOf = (invoice: Stripe.Invoice): InvoicePrices => {
   const inCents = (amount: number): number =>
     requirePresent(reportedAmount({ amount, currency: invoice.currency }).amountCents);
@@ -101,9 +104,9 @@ const intentOf = ({ payments }: Stripe.Invoice): Stripe.PaymentIntent | undefine
 };
 
 /**
- * The payment intent's status, if it decides the status of an open or void invoice. An intent that requires action
- * waits for a present payer (at a first charge, or a payment by the payer), but is a failed renewal otherwise. A charge
- * in progress continues after its invoice is voided, and collects the money for its period.
+ * The status of the payment intent, if this status decides the status of an open or void invoice. At a first charge or
+ * a payment by the payer, an intent that requires action waits for the present payer. At a renewal, such an intent has
+ * failed. A charge in progress continues after its invoice is voided, and collects the money for its period.
  */
 const chargedAs = (
   { status, billing_reason: reason }: Stripe.Invoice,

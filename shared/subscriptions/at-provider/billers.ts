@@ -54,7 +54,8 @@ export const requireStartable = async (
 };
 
 /**
- * The current record with the caller's chosen customer and method, after a provider report was stored in between.
+ * The current record with the customer and the method that the caller has chosen. A provider report may have been
+ * stored since the choice.
  * @throws DomainError VERSION_CONFLICT if another request has changed the subscription
  */
 const reportedSince = (chosen: Subscription, current: Subscription): Subscription => {

@@ -64,8 +64,8 @@ export const createAtProvider = async (
 };
 
 /**
- * Records that the provider did not create the subscription. A refusal cancels a past-due subscription. A reactivated
- * subscription stays canceled, and a new subscription is declined.
+ * Records that the provider did not create the subscription. A refusal or decline cancels a past-due subscription. A
+ * canceled or paused subscription stays as it is, and a decline makes a new subscription `declined`.
  */
 const withoutCreation = (deps: BillingDeps, current: Subscription, reason: RefusedCall | NotDone): Subscription => {
   const { charge, providerSubscriptionId, status } = current;
@@ -109,7 +109,7 @@ export const creationRequest = (subscription: Subscription, trialEnd: number | u
   };
 };
 
-/** End of the granted trial or, for a reactivation, of the paid time. Nothing is charged before. */
+/** End of the granted trial or, for a reactivation, of the paid time. Nothing is charged before this time. */
 const freeUntil = ({ charge, trialEnd, paidUntil, period, currentPeriodEnd }: Subscription): string | undefined => {
   if (charge?.cause === 'create') return trialEnd;
   return period < 0 ? currentPeriodEnd : paidUntil;

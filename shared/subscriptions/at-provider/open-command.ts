@@ -55,7 +55,7 @@ const withoutEffect = (ended: Subscription, kind: OpenCommand, now: Instant): Su
 
 /**
  * Reports that the charge of a reactivation or resumption was dropped after its request had ended. If the charge was
- * dropped earlier, the response reports it. A withdrawn charge is not reported.
+ * dropped earlier, the response reports the failure. A withdrawn charge is not reported.
  */
 export const reportFailedReturn = (before: Subscription, after: Subscription, now: Instant): Subscription => {
   const cause = droppedReturn(before, after);
@@ -66,7 +66,7 @@ export const reportFailedReturn = (before: Subscription, after: Subscription, no
 
 /**
  * True if the charge of a reactivation or resumption would be dropped while its request may still be running. That
- * request drops the charge itself. If it fails to, due work drops and reports the charge afterwards.
+ * request drops the charge itself. If the request fails to do so, due work drops and reports the charge afterwards.
  */
 export const isLeftToRequest = (before: Subscription, after: Subscription, now: Instant): boolean => {
   const lookAt = before.charge?.lookAt;

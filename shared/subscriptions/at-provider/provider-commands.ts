@@ -77,7 +77,7 @@ export const changeMethodCommand = (
   ...(right && { onlyIf: right }),
 });
 
-/** After the payer has paid one open invoice, pays the other open invoices with the same method. */
+/** After the payer has paid one open invoice here, pays the other open invoices with the same method. */
 export const payOwed = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -106,6 +106,7 @@ const resumeCommand: Command = {
 };
 
 /**
+ * Sends a command, and requires that it succeeds or that the provider has the wanted state.
  * @throws DomainError INVALID_STATE if the provider refuses because the subscription has changed there; the new state
  * is stored. PAYMENT_IN_PROGRESS while it is unknown whether the provider has the subscription.
  */
@@ -147,8 +148,8 @@ export const resumeAtProvider = async (
 };
 
 /**
- * Repeats use the same idempotency key until the charge is known to be paid or declined, even if other fields have
- * changed.
+ * Starts a new period at the provider and charges it. Repeats use the same idempotency key until the charge is known to
+ * be paid or declined, even if other fields have changed.
  */
 const resumeInNewPeriod = async (
   deps: BillingDeps,
@@ -280,7 +281,7 @@ const findCreations = async (
   return requireAnswer(await port.findOurs(ours), subscription);
 };
 
-/** Found subscriptions with ids not noted in the record, so the record may adopt them. */
+/** Finds the subscriptions whose ids are not noted in the record, so the record may adopt them. */
 export const findNewCreations = async (
   port: SubscriptionsPort,
   subscription: Subscription,

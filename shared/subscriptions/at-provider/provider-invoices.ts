@@ -30,7 +30,10 @@ export const invoicesOf = ({
 }: Pick<ProviderSubscription, 'owed' | 'latestInvoice'>): readonly ProviderInvoice[] =>
   newest && owed.every(({ invoiceId }) => invoiceId !== newest.invoiceId) ? [...owed, newest] : owed;
 
-/** A hard decline stops retries, because the subscription then waits for another card. */
+/**
+ * The provider's next attempt to collect the invoice. A hard decline stops retries, because the subscription then waits
+ * for another card.
+ */
 export const nextAttemptAt = ({
   failureCode,
   decline,
@@ -68,7 +71,7 @@ export const recordInvoices = async (
   for (const read of [...settled, ...unreported, ...named]) {
     const invoice = await withPayer(deps, subscription, read);
     const recorded = await recordInvoicePayment(deps, subscription, invoice);
-    // The amount was 0, or the payer paid outside the provider.
+    // The invoice is paid without a payment here. Its amount was 0, or the payer paid outside the provider.
     if (recorded.kind === 'nothing' && invoice.status === 'succeeded') paid.push({ invoice });
     if (recorded.kind !== 'payment') continue;
     const { id: paymentId, status } = recorded.payment;
@@ -156,8 +159,8 @@ const partsBeforeBalance = (
     : { taxCents: 0, discountCents: 0 };
 
 /**
- * A subscription read omits the paying method of the newest invoice. After dunning, that may be a different method, so
- * the invoice is read too.
+ * Adds the paying method to an invoice that was paid after dunning. The payer may have used another method, and a read
+ * of the subscription omits the paying method of the newest invoice.
  */
 const withPayer = async (
   deps: BillingDeps,

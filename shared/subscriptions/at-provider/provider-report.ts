@@ -120,7 +120,7 @@ const newerPaidPeriod = (
   return isUnpaid || reported.start > known.start ? reported : known;
 };
 
-/** If the trial's end moves, the trial notice is sent again. */
+/** The end of the trial after a report. If the end moves, the trial notice is sent again. */
 const trialOf = (
   { trialEnd: known, trialNoticed }: Subscription,
   { trialEnd, isBridge }: SubscriptionReport,
@@ -166,7 +166,10 @@ const collects = (
   { subscriptionId, status = 'paused' }: SubscriptionReport,
 ): boolean => paymentMethodId !== undefined && subscriptionId !== undefined && status !== 'paused';
 
-/** The provider may resume with a method missing from the record, such as after a change on its dashboard. */
+/**
+ * Updates the hold after a report. The provider may resume collection although the record has no method, such as after
+ * a change on the provider's dashboard.
+ */
 const holdOf = (
   { held, paymentMethodId }: Subscription,
   { subscriptionId, status }: SubscriptionReport,
@@ -216,7 +219,8 @@ const withoutHold = (subscription: Subscription, report: SubscriptionReport, now
   if (status === 'trialing' && trialEnd !== undefined) return report;
   const paidUntil = instant(subscription.paidUntil ?? subscription.currentPeriodEnd);
   const begins = report.currentPeriodStart ?? 0;
-  // A provider may pause at the end of the paid time instead of starting a period.
+  // The subscription is past due once its paid time is over. A provider may pause at that time instead of starting a
+  // period.
   const isUnpaid = Math.max(begins * SECOND_MS, now) >= paidUntil;
   return { ...report, status: isUnpaid ? 'past_due' : visibleStatus(subscription) };
 };
@@ -260,7 +264,10 @@ export const isAboutFormer = (subscription: Subscription, namedId: string | unde
 
 const time = (seconds: number): string => iso(seconds * SECOND_MS);
 
-/** A trial over paid time counts as active. Active counts as past due until the first charge is collected. */
+/**
+ * A trial that only covers time already paid counts as active, except while a paid plan change ends our own trial. An
+ * active subscription counts as past due while its first charge is being collected.
+ */
 const effectiveStatus = (
   subscription: Subscription,
   { status, isBridge = false, isCollecting }: SubscriptionReport,
@@ -318,7 +325,8 @@ const syncTime = (subscription: Subscription, now: Instant): string | undefined 
   const due = instant(currentPeriodEnd) + EVENT_LATE_MS;
   if (status === 'paused' || status === 'past_due' || due <= now) return iso(now + DAILY_MS);
   if (status !== 'active' || isPeriodPaid(subscription)) return iso(due);
-  // The event about the period's invoice may be lost.
+  // The event about the period's invoice may be lost. So read again within an hour soon after the period's start, and
+  // within a day later.
   return iso(now + (now < instant(currentPeriodStart) + SOON_MS ? EVENT_LATE_MS : DAILY_MS));
 };
 

@@ -30,8 +30,8 @@ export const storeReport = async (
 ): Promise<Subscription> => (await storeNewest(deps, subscription, { answer })).stored;
 
 /**
- * Stores a paid newest invoice missing from the record, after a transfer has paused collection. This is needed because
- * events are not applied during a transfer. Readers do not see the pause.
+ * Stores the newest invoice of the former subscription if the invoice is paid and missing from the record. Called after
+ * a transfer has paused collection, because events are not applied during a transfer. Readers do not see the pause.
  */
 export const storeRenewal = (
   deps: BillingDeps,
@@ -84,7 +84,7 @@ const storeNewest = async (
     if (current === subscription) return withAnswer(deps, current, answer);
     // The record has switched to another subscription at the provider, so the response is about the former one.
     if (isAboutFormer(current, answer.subscriptionId)) return current;
-    // An event in the interface's shape was applied during the read, and is newer.
+    // An event in the interface's format was applied during the read, and is newer.
     if (isRead && current.followedAt !== subscription.followedAt) return current;
     const port = await subscriptionsPortOf(deps, current);
     newest = requireAnswer(await port.find(answer.subscriptionId), current);
@@ -229,7 +229,7 @@ export const syncIfKnown = async (deps: BillingDeps, subscription: Subscription)
 
 /**
  * Reads the provider before a canceled subscription is created again, to find a period already charged without an event
- * yet. The charge may come from a later canceled creation without a response.
+ * yet. The charge may come from a creation whose response was lost and whose subscription was canceled later.
  * @throws DomainError PAYMENT_IN_PROGRESS while a charge is under way
  */
 export const syncBeforeReturn = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {

@@ -145,7 +145,7 @@ const TRANSFER_CALL: CallKind<TransferParts, Subscription, TransferClaim, Succes
   apply: async (parts, claimed, { by, report: successors }) => {
     const [successor] = successors;
     if (!successor) return { state: 'absent', record: claimed };
-    // A response follows the pause, and the pause has already reported the former subscription.
+    // After a response, the former subscription is not read, because the pause before the response has reported it.
     const former = by === 'response' ? undefined : await findFormer(parts, claimed);
     if (!parts.mayCharge && isWithoutEffect(former, successors)) return { state: 'over', record: claimed };
     const claim = former ? await withRenewal(parts.deps, claimed, former) : claimed;
@@ -189,7 +189,10 @@ const targetOf = (
   subscriptionId: string,
 ) => ({ subscriptionId, idempotencyKey: `${id}:transfer:${providerGeneration}:${step}` });
 
-/** A pause is refused if the former subscription has ended. An earlier run may have replaced it with a successor. */
+/**
+ * Finds a successor after a refused pause. The provider refuses a pause if the former subscription has ended, and an
+ * earlier run may have replaced it with a successor.
+ */
 const findReplacement = async (
   parts: TransferParts,
   claim: TransferClaim,

@@ -26,7 +26,10 @@ export interface CodedPlan {
 
 type CreateRequest = Pick<ApiRequest<unknown, unknown, CreateSubscriptionBody>, 'body' | 'owner' | 'alongside'>;
 
-/** Makes no extra request without a code. @throws DomainError DISCOUNT_INVALID, PRICING_MISMATCH, or as `planOf` */
+/**
+ * The plan of a new subscription, reduced by the request's discount code. Without a code, makes no extra request.
+ * @throws DomainError DISCOUNT_INVALID, PRICING_MISMATCH, or as `planOf`
+ */
 export const planWithCode = async (
   deps: Pick<IdDeps, 'newId'> & { readonly now: Now },
   { body, owner, alongside }: CreateRequest,

@@ -75,7 +75,10 @@ const isOpen = (subscription: Subscription, paymentId: string): boolean => {
 const owes = ({ owed = [] }: Subscription, paymentId: string): boolean =>
   owed.some((open) => open.paymentId === paymentId);
 
-/** Does not check that the invoice is still open, because the provider itself refuses to charge a void invoice. */
+/**
+ * The write condition that the subscription still owes this payment. It does not check that the invoice is still open,
+ * because the provider itself refuses to charge a void invoice.
+ */
 const invoiceOpenCondition = (subscription: Subscription, paymentId: string): TransactionStep => ({
   check: recordKey('SUB', subscription.id),
   if: [

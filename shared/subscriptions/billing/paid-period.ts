@@ -90,7 +90,10 @@ export const creditOf = (
   });
 };
 
-/** Missing money reduces tax and discount in proportion to the total. */
+/**
+ * The share of a payment's missing money for the rest of the period. It reduces tax and discount in proportion to the
+ * total.
+ */
 const missingOf = ({ cents, leftCents, overMs, payment }: ReadSource, part: keyof Parts, left: number): Fraction => {
   const missing = fractionOf(cents - leftCents, left, overMs);
   if (part === 'totalCents') return missing;

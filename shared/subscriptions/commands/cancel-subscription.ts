@@ -24,7 +24,7 @@ import { subscriptionStore } from '../record/subscription-store.ts';
 import { edit } from '../record/subscription-versions.ts';
 import { commandView } from '../record/subscription-view.ts';
 
-/** Idempotent. */
+/** Cancels immediately, or at the end of the period if the request asks for it. Idempotent. */
 export const cancelSubscription = async (
   deps: BillingDeps,
   { record, body }: ApiRequest<unknown, unknown, CancelBody, VisibleSubscription>,
@@ -38,7 +38,8 @@ const hasNoPeriodLeft = ({ status, charge }: Subscription): boolean =>
   status === 'canceled' || (status === 'past_due' && !(charge && isFirst(charge)));
 
 /**
- * Also withdraws a plan change scheduled meanwhile by another request. Due work then sends the price to the provider.
+ * Withdraws a scheduled plan change, then schedules the cancellation. Also withdraws a plan change that another request
+ * has scheduled meanwhile. Due work then sends the price to the provider.
  */
 const scheduleCancel = async (deps: BillingDeps, found: Subscription): Promise<Subscription> =>
   dropSchedule(deps, await storeCancel(deps, await withdrawSchedule(deps, found)));
@@ -61,8 +62,8 @@ const storeCancel = async (deps: BillingDeps, read: Subscription): Promise<Subsc
 };
 
 /**
- * Cancels immediately, without a refund. Drops an unpaid plan change and withdraws a scheduled one first. Stops an open
- * charge if still possible, including the charge of a reactivation.
+ * Cancels immediately, without a refund. First drops an unpaid plan change and withdraws a scheduled change. Stops an
+ * open charge if still possible, including the charge of a reactivation.
  * @throws DomainError PAYMENT_IN_PROGRESS during a transfer, or while the outcome of a change is unknown
  */
 export const cancelNow = async (deps: BillingDeps, found: Subscription): Promise<Subscription> => {

@@ -1,4 +1,4 @@
-/** @module Changes a subscription's method at the payer's request, to a successor, or to none. */
+/** @module Changes a subscription's method to the payer's choice, to a successor, or to none. */
 
 import { requireFree } from '../../calls/exclusions.ts';
 import { DomainError } from '../../core/errors.ts';
@@ -153,7 +153,10 @@ export const removeMethodFrom = async (
   );
 };
 
-/** Stores the hold first, so that an early report of the pause is recognized as a hold. */
+/**
+ * Stores the hold, then pauses collection. The hold is stored first, so that an early report of the pause is recognized
+ * as a hold.
+ */
 const holdAtProvider = async (
   deps: BillingDeps,
   subscription: Subscription,

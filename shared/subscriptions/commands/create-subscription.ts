@@ -54,7 +54,8 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
   await requireAcceptedAmount(provider, draft, async () => (await earlierOf(deps, store, request)) !== undefined);
   const create = () =>
     createOnce(deps, {
-      // No lookup before the insert, because the build calls no provider and one conditional write detects a repeat.
+      // The creation makes no lookup before the insert. The build calls no provider, and one conditional write detects
+      // a repeat.
       store: { insertOrFind: store.insertOrFind, find: async () => undefined },
       kind: 'subscription',
       idempotency,

@@ -10,7 +10,7 @@ import type { Subscription } from '../record/subscription.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
 
 interface ImportedAs {
-  /** The provider's id, or another id of a subscription from another biller. */
+  /** The provider's id, or our own alias for a subscription from another biller. */
   readonly alias: string;
   /** The write conditions that the owner exists. */
   readonly onlyIf: readonly TransactionStep[];

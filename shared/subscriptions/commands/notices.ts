@@ -16,7 +16,7 @@ export interface NoticePolicy {
   readonly methodDays: number;
 }
 
-/** The months of each interval with a renewal notice. Daily and weekly intervals have none. */
+/** The number of months in each interval that may have a renewal notice. Daily and weekly intervals have none. */
 const MONTHS: Readonly<Partial<Record<Subscription['billingInterval'], number>>> = {
   monthly: 1,
   quarterly: 3,

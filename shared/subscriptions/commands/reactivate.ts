@@ -53,7 +53,10 @@ const withoutDeletedRecords = async ({ table }: BillingDeps, subscription: Subsc
   throw new DomainError('INVALID_STATE', { message: 'The customer of the subscription has been deleted' });
 };
 
-/** @throws DomainError SUBSCRIPTION_NOT_CANCELED if no cancellation is scheduled, or why the caller is refused */
+/**
+ * Withdraws a scheduled cancellation.
+ * @throws DomainError SUBSCRIPTION_NOT_CANCELED if no cancellation is scheduled, or why the caller is refused
+ */
 const withdrawCancel = async (
   deps: BillingDeps,
   subscription: Subscription,

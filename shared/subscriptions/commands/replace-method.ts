@@ -39,7 +39,7 @@ export const replaceMethodEverywhere = async (
 };
 
 /**
- * Removes the method from subscriptions of an organization left by the method's user.
+ * Removes the method from the subscriptions of an organization that the method's user has left.
  * @returns the method's remaining subscriptions
  */
 const detachUnchargeable = async (deps: BillingDeps, method: PaymentMethod): Promise<readonly Subscription[]> => {

@@ -36,7 +36,11 @@ export const updateSubscription = async (
   return { data: commandView(await storeMetadata(deps, changed, body)), isDecline };
 };
 
-/** Runs after the check for read-only fields, because its error is clearer. @throws DomainError VALIDATION_ERROR */
+/**
+ * Requires that the request changes something. Runs after the check for read-only fields, because the error of that
+ * check is clearer.
+ * @throws DomainError VALIDATION_ERROR
+ */
 const requireChange = ({ body, sendsBack }: ApiRequest<unknown, unknown, UpdateSubscriptionBody>): void => {
   if (sendsBack || body.payment_method_id !== undefined || body.metadata !== undefined) return;
   throw invalid([{ path: '', rule: 'required', message: 'needs payment_method_id or metadata' }]);

@@ -11,7 +11,10 @@ import { isLive } from '../record/subscription.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
 import { changeMethod } from './change-method.ts';
 
-/** Safe to repeat. Does nothing if another change has replaced the wanted method. */
+/**
+ * Sets the wanted method if it may be charged. Safe to repeat. Does nothing if another change has replaced the wanted
+ * method.
+ */
 export const setWantedMethod = async (deps: BillingDeps, subscriptionId: string, methodId: string): Promise<void> => {
   const subscription = await subscriptionStore(deps.table).load(subscriptionId);
   if (!subscription || subscription.wantedMethodId !== methodId || !isLive(subscription)) return;

@@ -69,7 +69,7 @@ interface OpenChange {
   readonly decide: (current: Subscription) => Subscription;
 }
 
-/** Does nothing if the change has already ended. */
+/** Changes the subscription while this plan change is open. Does nothing if the plan change has ended. */
 const changeWhileOpen = (
   { table }: BillingDeps,
   subscription: Subscription,
@@ -178,7 +178,10 @@ const settle = async (
 const isSending = ({ change, priceUpdate }: Subscription, now: Instant): boolean =>
   change?.step === 'paid' && priceUpdate !== undefined && instant(priceUpdate.lookAt) > now;
 
-/** Due work of an expired change, or of one with an unknown payment outcome or a possibly ended function. */
+/**
+ * The due work of a plan change that has expired, whose payment has an unknown outcome, or whose function may have
+ * ended.
+ */
 export const lookAtChange = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const { change } = subscription;
   if (!change) return subscription;
@@ -191,7 +194,10 @@ export const lookAtChange = async (deps: BillingDeps, subscription: Subscription
     : next;
 };
 
-/** Drops the change if its payment was never attempted. Its request has failed, so never charge it later. */
+/**
+ * Records the payment of the change. If the payment was never attempted, drops the change. The request of such a change
+ * has failed, so the payment must never be charged later.
+ */
 const readPayment = async (
   deps: BillingDeps,
   subscription: Subscription,

@@ -17,7 +17,10 @@ interface ChangeRequest {
   readonly body: ChangePlanBody;
 }
 
-/** @throws DomainError PRICE_CHANGED, or the reason why the provider cannot charge the amount due */
+/**
+ * Rounds the amount due to the provider's unit, and checks that the provider can charge it.
+ * @throws DomainError PRICE_CHANGED, or the reason why the provider cannot charge the amount due
+ */
 export const payableChange = async (
   { providers }: Pick<SubscriptionDeps, 'providers'>,
   { record, body }: ChangeRequest,

@@ -68,7 +68,10 @@ export const inUnits = (price: ChangePrice, unit: number): ChangePrice => {
   return { ...price, due: { subtotalCents, taxCents, discountCents, totalCents } };
 };
 
-/** A negative tax or discount counts as 0, and the subtotal absorbs the difference. The total is never negative. */
+/**
+ * The amounts due. A negative tax or discount counts as 0, and the subtotal absorbs the difference. The total is never
+ * negative.
+ */
 const dueOf = (unused: Parts, part: Parts): Prices => {
   const totalCents = part.totalCents - unused.totalCents;
   if (totalCents <= 0) return NOTHING;

@@ -26,8 +26,8 @@ export const requirePeriodLeft = ({ currentPeriodEnd }: Subscription, now: Insta
 };
 
 /**
- * The unused part of a period is credited only if the period is paid. A period written off by the provider gives no
- * credit.
+ * Requires that the current period is paid or written off. The unused part of a paid period is credited. A period that
+ * the provider has written off gives no credit.
  * @throws DomainError PAYMENT_IN_PROGRESS while a billing provider collects the current period
  */
 export const requirePeriodPaid = (subscription: Subscription): void => {

@@ -55,6 +55,7 @@ export interface WantedChange extends PayableChange {
 }
 
 /**
+ * Checks and prices the requested change.
  * @param options.isClaiming true if the caller will claim the charge in a write that checks the method
  * @throws DomainError for every refusal known before the charge
  */
@@ -100,7 +101,7 @@ export const readWantedChange = async (
   };
 };
 
-/** The provider's price for the plan is unknown, so the cost of the change cannot be computed. */
+/** The error if the provider's price for the plan is unknown. The cost of the change then cannot be computed. */
 const pricedError = ({ providerId }: VisibleSubscription): DomainError =>
   new DomainError('INVALID_STATE', {
     message: `${providerId} applies a tax, several discounts or a temporary discount; use period_end`,
@@ -137,7 +138,9 @@ const requireMerchant = (decision: MerchantDecision): void => {
   if (decision.kind !== 'allowed') throw decision.refusal;
 };
 
-/** @throws DomainError INSUFFICIENT_PERMISSIONS if another member lent the method, unless the merchant lowers the price */
+/**
+ * @throws DomainError INSUFFICIENT_PERMISSIONS if another member lent the method, unless the merchant lowers the price
+ */
 const requireLender = (
   { caller, record, asAdmin }: PlanChangeRequest,
   plan: SubscriptionPlan,
@@ -249,7 +252,10 @@ const presentPlan = (record: VisibleSubscription): SubscriptionPlan & { readonly
   };
 };
 
-/** The sent prices are for the whole quantity. Product and membership stay the same. */
+/**
+ * The fields of a plan at a custom price. The sent prices are for the whole quantity. Product and membership stay the
+ * same.
+ */
 const freePlan = (record: VisibleSubscription, body: ChangePlanBody): Partial<SubscriptionPlan> => {
   if (record.productId === undefined) quantityOf(body.quantity, undefined);
   const { billing_interval: unit, interval_multiplier: multiplier } = body;

@@ -33,7 +33,10 @@ const statusOf = (subscription: Subscription): MembershipStatus | undefined => {
   return STATUS_BEFORE_CHARGE[charge.cause];
 };
 
-/** True if access has started, with the creation for a free product or the first payment for any other tier. */
+/**
+ * True if access has started. Access to a free product starts with the creation, and to any other tier with the first
+ * payment.
+ */
 const isStarted = (subscription: Subscription): boolean =>
   subscription.activeSince === undefined ? subscription.totalCents === 0 : isTierPaid(subscription);
 

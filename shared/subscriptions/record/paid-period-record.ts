@@ -6,9 +6,9 @@ import * as z from 'zod';
 const creditSourceSchema = z.lazy(() =>
   z.object({
     id: z.string(),
-    /** The part of its total that counts. */
+    /** The part of the payment's total that counts. */
     cents: z.int(),
-    /** The length of the payment's paid time. */
+    /** The length of the time for which the payment paid, in milliseconds. */
     overMs: z.int(),
   }),
 );

@@ -99,7 +99,10 @@ export const subscriptionStore = (table: Table) => {
 
 const asRead = ({ lock }: Subscription): readonly Clause[] => [{ exists: true }, { equals: ['lock', lock] }];
 
-/** Adds actor and request id to every new version. An invisible commit keeps those of the current version. */
+/**
+ * Adds actor and request id to every new version. A commit that readers do not see keeps the actor and request id of
+ * the current version.
+ */
 const stamped = (was: Subscription | undefined, next: Subscription): Subscription =>
   was?.version === next.version ? next : { ...next, ...currentMaker() };
 
@@ -113,7 +116,10 @@ const ended = (next: Subscription): Subscription =>
     ? { ...next, scheduledChange: undefined, priceUpdate: undefined }
     : next;
 
-/** Marks a newly live subscription as unconfirmed, because a concurrent deletion may have missed it. */
+/**
+ * Marks a provider-billed subscription that has just become live as unconfirmed, because a concurrent deletion may have
+ * missed it.
+ */
 const started = (was: Subscription | undefined, next: Subscription): Subscription =>
   isProviderBilled(next) && isLive(next) && !(was && isLive(was))
     ? { ...next, unconfirmedSince: next.updatedAt }
@@ -184,8 +190,8 @@ const endOfMembership = (before: Membership, { version, updatedAt }: Subscriptio
 };
 
 /**
- * Methods and customers list their live subscriptions, so none is deleted while it is in use. Addresses list all
- * subscriptions.
+ * Methods and customers list their live subscriptions, so that no method or customer is deleted while a subscription
+ * uses it. Addresses list all subscriptions.
  */
 const usageSteps = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {
   const [before, after] = [usesOf(was), usesOf(next)];

@@ -76,7 +76,10 @@ const chargeSchema = z.lazy(() =>
     start: z.string(),
     end: z.string(),
     paymentId: z.string(),
-    /** Number of the payment for this period. A next payment requires a final state of the previous one. */
+    /**
+     * The number of this payment among the period's payments. A next payment requires that the previous payment is in a
+     * final state.
+     */
     generation: z.int(),
     /** Number of failed attempts recorded so far. */
     attempts: z.int(),
@@ -237,7 +240,7 @@ export const subscriptionSchema = z.lazy(() =>
     formerTierIds: z.array(z.string()).optional(),
     /** When a plan change brought the current tier. */
     tierSince: optional,
-    /** Start of the current tier, or of the plan without a tier, if no payment has covered it yet. */
+    /** When the current tier began, or the plan if it has no tier. Undefined once a payment has covered the tier. */
     tierUnpaidSince: optional,
     concept: optional,
     description: optional,

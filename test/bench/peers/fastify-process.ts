@@ -1,3 +1,8 @@
+/**
+ * @module The usual alternative: one Fastify server on PostgreSQL. A create does the same work as ours: it reads the
+ * session, validates the body, claims the record before the provider call, stores the response, and writes history, a
+ * counter and an outbox event. A poller publishes the outbox events.
+ */
 import { randomUUID } from 'node:crypto';
 import Fastify from 'fastify';
 import pg from 'pg';
@@ -5,11 +10,6 @@ import Stripe from 'stripe';
 import * as z from 'zod';
 import { ready, settingsOfProcess } from '../processes.ts';
 
-/**
- * The usual alternative, one Fastify server on PostgreSQL. A create does the same work: session, schema, claiming the
- * record before the provider call, storing the response, history, a counter, and an outbox event published by a
- * poller.
- */
 const env = settingsOfProcess();
 const pool = new pg.Pool({ connectionString: env['DATABASE_URL'], max: 10 });
 const stripe = new Stripe(env['PROVIDER_A_API_KEY'] ?? '', {

@@ -20,7 +20,7 @@ import { doSameWork } from './same-work.ts';
 import { fileOf, SIDES, type Side, type Times, timesSchema } from './sides.ts';
 import { STEPS } from './steps.ts';
 
-/** @returns whether this service never needs more than the reference */
+/** @returns whether no function of this service needs more processor time than its reference function */
 export const benchReference = async (): Promise<boolean> => {
   preparePeers();
   const folder = mkdtempSync(join(tmpdir(), 'payments-reference-'));

@@ -8,10 +8,10 @@ import { PEERS, preparePeers } from './peers.ts';
 import { startPostgres } from './postgres.ts';
 
 /**
- * Compares creates per second and their durations with Fastify over PostgreSQL doing the same work. Both sides
- * alternate in one run, with a shared provider and identity service in a separate process. The result is only valid for
- * this machine.
- * @returns whether this service handles at least as many
+ * Compares this service with a Fastify server on PostgreSQL that does the same work, by creates per second and the
+ * duration of each create. Both sides alternate in one run, with a shared provider and identity service in a separate
+ * process. The result is only valid for this machine.
+ * @returns true if this service handles at least as many creates per second, or if PostgreSQL is not installed
  */
 export const benchVersus = async (): Promise<boolean> => {
   const postgres = await startPostgres();
@@ -57,7 +57,7 @@ export const benchVersus = async (): Promise<boolean> => {
 
 const LEAST_RATIO = 1;
 
-/** The ratio of creates per second, first side to second, from the pairs of each round. */
+/** The median, over all rounds, of the first side's creates per second divided by the second side's. */
 const ratioOf = ([ours, theirs]: readonly Side[]): number => {
   const speeds = (side?: Side): readonly number[] => side?.rounds.map(({ perSecond }) => perSecond) ?? [];
   return medianRatio(speeds(ours), speeds(theirs));
@@ -101,7 +101,7 @@ const BODY = JSON.stringify({
   metadata: { seat: '12', row: 'F' },
 });
 
-/** Concurrent callers. Each sends its next create after the previous response. */
+/** Sends all creates from concurrent callers. Each caller sends its next create after its previous response. */
 const load = async (url: string): Promise<Round> => {
   const times: number[] = [];
   let left = CREATES;

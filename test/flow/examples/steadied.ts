@@ -1,9 +1,10 @@
+/**
+ * @module Makes the responses of any two runs the same. Ids and secrets derive from the operation that first returned
+ * them, and stored maps have their names in alphabetical order. Ids of the demo data stay.
+ */
+
 import { createHash } from 'node:crypto';
 
-/**
- * Makes the responses of any two runs the same. Ids and secrets derive from the operation that first returned them, and
- * stored maps have their names in alphabetical order. Ids of the demo data stay.
- */
 export interface Steady {
   /** The response of the operation as the document shows it. */
   shown(operationId: string, answer: unknown): unknown;

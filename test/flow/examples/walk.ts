@@ -27,7 +27,7 @@ export const walkDocument = async (service: TestHost, steady: Steady): Promise<W
     const { status, body } = await send(service, await pages.opened(operation));
     pages.answered(operation, body);
     if (status !== operation.status) failures.push({ id: operation.id, status, body });
-    // Records of the same moment have no order in time.
+    // The clock moves, because records of the same moment have no order in time.
     await service.settle();
     await service.advance(1);
     if (body !== undefined && operation.id !== DOCUMENT) answers[operation.id] = steady.shown(operation.id, body);

@@ -119,7 +119,7 @@ export const createMatrixFixtures = async (service: TestHost): Promise<MatrixFix
   return { organizationId, anotherOrganizationId, callers, makerOf, userIdOf };
 };
 
-/** An organization of that owner. With people, it has a member in every other role. */
+/** Creates an organization of the owner. If people are given, the organization has a member in every other role. */
 export const createStaffedOrganization = async (
   service: TestHost,
   owner: Pick<Person, 'session'>,

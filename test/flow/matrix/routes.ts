@@ -38,7 +38,6 @@ import {
   WRITE_OR_ADMIN,
 } from './tables.ts';
 
-/** The request of one cell, with a path, a query and a body. */
 export interface CellRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -128,7 +127,7 @@ const readingRefund: MatrixRoute = {
   },
 };
 
-/** A command on a paid payment of another person. */
+/** A command on a paid payment of the column's owner. */
 const onPaid = (success: number, pathOf: (id: string) => string, body: object): MatrixRoute => ({
   table: REFUND,
   success,
@@ -224,7 +223,7 @@ interface OnSubscription {
   readonly path: (id: string) => string;
   /** The body of a request that changes the record. */
   readonly body?: unknown;
-  /** The merchant's body. Merchants may change other fields of another's record than the payer. */
+  /** The body if the caller is the merchant. A merchant may change other fields of a payer's record than the payer. */
   readonly merchantsBody?: unknown;
   readonly product?: string;
   /** Commands that bring a separate subscription to the state that the request needs. */
@@ -271,7 +270,7 @@ const onSubscription = (
   },
 });
 
-/** The caller's own customer and method, if it can have any. */
+/** The creator of the caller's own customer and method. A caller that can own nothing uses a stranger's. */
 const ownMaker = (fixtures: MatrixFixtures, caller: CallerName, column: Column): RecordCreator => {
   if (column === 'organization' || column === 'another organization') return fixtures.makerOf(caller, column);
   const { headers = {} } = fixtures.callers[caller].carriers[0] ?? {};
@@ -303,7 +302,7 @@ const organizationIn = (fixtures: MatrixFixtures, column: Column): Record<string
   return column === 'another organization' ? { organization_id: fixtures.anotherOrganizationId } : {};
 };
 
-/** A create. In the columns of another user and of the guest, it names their address. */
+/** A create. In the columns of another user and of the guest, the request names an address of that owner. */
 const creating = (path: string, table: MatrixTable, body: Record<string, unknown>): MatrixRoute => ({
   table,
   success: 201,

@@ -1,15 +1,15 @@
 /**
- * @module The scopes of every route with a credential, and those of the staff roles, written from the decisions,
- * sections 22 and 31 to 35, and not read from the service. keys-matrix.long.test.ts sends the requests.
+ * @module The scopes of every route with a credential, and the scopes of the staff roles. The tables are written from
+ * the decisions (sections 22 and 31 to 35), not read from the service. keys-matrix.long.test.ts sends the requests.
  */
 
 import { endpoints } from '../../../functions/api/catalogue.ts';
 import { ALL_SCOPES } from '../keys.ts';
 
 /**
- * `get` reads a record, `list` the list of one owner, `create` makes a record (of a guest, too), `write` changes a
- * payer's record, `act` changes any record, `all` names no owner's record. `ask` makes no record and is allowed to
- * every payer (to a guest, too), `open` is allowed to everyone with a credential. `keys` takes only a platform admin's
+ * `get` reads a record. `list` reads the list of one owner. `create` makes a record, also for a guest. `write` changes
+ * a payer's record. `act` changes any record. `all` names no owner's record. `ask` makes no record, and is allowed to
+ * every payer, also to a guest. `open` is allowed to everyone with a credential. `keys` accepts only a platform admin's
  * session, and `page` only the token of a hosted page.
  */
 export type How = 'get' | 'list' | 'create' | 'write' | 'act' | 'all' | 'ask' | 'open' | 'keys' | 'page';

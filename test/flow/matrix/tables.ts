@@ -1,8 +1,9 @@
 /**
- * Access rules as reviewed tables. A row is a caller, a column is a record, and a cell is the status. `ok` is the
- * route's own success and the only cell that may change anything; `-` is no cell. Compare them with decisions 7, 8 and
- * 13.
+ * @module Access rules as reviewed tables, to be compared with decisions 7, 8 and 13. A row is a caller, a column is a
+ * record, and a cell is the expected status. `ok` is the success status of the route, and only a request with `ok` may
+ * change anything. `-` means that the table has no request for this caller and column.
  */
+
 export const CALLERS = [
   'anonymous',
   'bad session',
@@ -48,7 +49,7 @@ const tableOf = (text: string): MatrixTable => {
   return table as MatrixTable;
 };
 
-/** Reading a record, by session only. */
+/** Reads of a record, for which only a session counts. */
 export const READ = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401
@@ -75,7 +76,7 @@ const BY_TOKEN = {
 /** Reading a record that a guest may read by token. */
 export const READ_BY_TOKEN: MatrixTable = { ...READ, ...BY_TOKEN };
 
-/** Changing a record, by session only. */
+/** Changes of a record, for which only a session counts. */
 export const WRITE = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401
@@ -99,12 +100,13 @@ export const WRITE_OR_ADMIN: MatrixTable = {
   'platform admin': { own: 'ok', "another's": 'ok', organization: 'ok', 'another organization': 'ok', guest: 'ok' },
 };
 
-/** Confirming a payment; a guest may confirm its own payment by token. */
+/** Confirmations of a payment. A guest may confirm a payment of their own by token. */
 export const WRITE_BY_TOKEN: MatrixTable = { ...WRITE, ...BY_TOKEN };
 
 /**
- * The columns of a create: personal, with another user's address, in each of the two organizations, and with the
- * guest's address. The guest's address is new, so the guest can name it by the same e-mail.
+ * Creates of a record. The columns are a personal record, a record with another user's address, a record in each of the
+ * two organizations, and a record with the guest's address. The guest's address is new, so a request with the same
+ * e-mail may name the address.
  */
 export const CREATE = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401
@@ -148,7 +150,7 @@ owner of another organization | ok  | - | 403 | ok  | -
 platform admin                | ok  | - | 403 | 403 | -
 `);
 
-/** Requests for the payer named by the credential. */
+/** Requests for the payer that the credential names. */
 export const ASK_AS_PAYER = tableOf(`
 anonymous                     | 401 | - | - | - | -
 bad session                   | 401 | - | - | - | -
@@ -202,7 +204,7 @@ owner of another organization | ok  | 404 | 403 | ok  | -
 platform admin                | ok  | ok  | ok  | ok  | -
 `);
 
-/** Listing as above, but a guest may list by token. */
+/** Listing the caller's own records, or those of an organization. A guest may list by token. */
 export const LIST_BY_TOKEN = tableOf(`
 anonymous                     | 401 | - | 401 | 401 | -
 bad session                   | 401 | - | 401 | 401 | -
@@ -367,7 +369,7 @@ platform admin                | ok  | ok  | ok  | ok  | ok
 const everybody = (cell: string): MatrixTable =>
   tableOf(CALLERS.map((caller) => `${caller} | ${cell} | - | - | - | -`).join('\n'));
 
-/** Routes that need no credential and ignore every other input. */
+/** Routes that need no credential and ignore every credential. */
 export const PUBLIC = everybody('ok');
 /** Routes that require the token of a hosted page, and give every other caller the same response. */
 export const LINK_TOKEN = everybody('404');

@@ -1,3 +1,5 @@
+/** @module The table engines without a host. The clock is fixed at noon. Dynoxide is called through the AWS SDK. */
+
 import { afterAll, beforeAll } from 'vitest';
 import type { Database } from '../../../infra/local/dynamodb/database.ts';
 import { openEmbeddedDatabase } from '../../../infra/local/dynamodb/embedded-database.ts';
@@ -8,7 +10,6 @@ import { NOON } from '../../builders/payment.ts';
 import { onDynoxide } from '../../engine/engine-database.ts';
 import { STREAMED } from './sort-keys.ts';
 
-/** The table engines without a host. The clock is fixed at noon. Dynoxide is called through the AWS SDK. */
 export const ENGINES = ['embedded', 'dynoxide'] as const;
 type EngineName = (typeof ENGINES)[number];
 

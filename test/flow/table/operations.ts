@@ -1,3 +1,5 @@
+/** @module Random operations on few keys and attributes, so the operations often conflict. */
+
 import fc from 'fast-check';
 import type {
   Connection,
@@ -11,7 +13,6 @@ import type { Key } from '../../../shared/platform/keys.ts';
 import { NOW_SECONDS } from './engines.ts';
 import { STREAMED } from './sort-keys.ts';
 
-/** Random operations on few keys and attributes, so they often conflict. */
 export type TableOperation =
   | { readonly get: Key }
   | { readonly getBatch: readonly Key[] }
@@ -30,7 +31,7 @@ const DAYS = ['2026-01-01', '2026-01-02', '2026-01-03'] as const;
 /** `ttl` values in the past, in this second and in the future. */
 const TTLS = [NOW_SECONDS - 1, NOW_SECONDS, NOW_SECONDS + 1] as const;
 
-/** `fc.record` and `fc.dictionary` would create objects without a prototype. */
+/** Without this option, `fc.record` and `fc.dictionary` create objects without a prototype. */
 const PLAIN = { noNullPrototype: true } as const;
 
 const key: fc.Arbitrary<Key> = fc.record(
@@ -58,7 +59,10 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
 const NAMES = ['n', 'a', 'status', 'version', 'm'] as const;
 const PATHS = [...NAMES, 'm.x', 'm.y', 'f.s', 'f.t', 'ttl', 'owner'] as const;
 const path = fc.constantFrom(...PATHS);
-/** Dynoxide accepts the removal of a nested path in a missing map, unlike DynamoDB and the embedded table. */
+/**
+ * The paths that an update may remove. Dynoxide accepts the removal of a nested path in a missing map, unlike DynamoDB
+ * and the embedded table.
+ */
 const topLevel = fc.constantFrom(...NAMES, 'ttl', 'owner');
 const compared = fc.tuple(path, scalar);
 const comparedText = fc.tuple(path, fc.constantFrom('a', 'b', 'ü'));
@@ -84,7 +88,10 @@ const clause: fc.Arbitrary<Clause> = fc.letrec<{ clause: Clause }>((tie) => ({
 })).clause;
 const clauses = fc.oneof(fc.constant([]), fc.array(clause, { maxLength: 3 }));
 
-/** Dynoxide treats null as a map if an update names a path in it, unlike DynamoDB and the embedded table. */
+/**
+ * Replaces null in the map `m`. Dynoxide treats null as a map if an update names a path in it, unlike DynamoDB and the
+ * embedded table.
+ */
 const withoutNullMap = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
   ...fields,
   ...(fields['m'] === null && { m: 'a' }),
@@ -136,8 +143,8 @@ const changes: fc.Arbitrary<Changes> = fc
   });
 
 /**
- * Requests invalid for any table content. They run alone, because DynamoDB and the embedded table validate
- * before they test a condition. Dynoxide finds some errors only if the condition holds.
+ * Requests that are invalid for any table content. DynamoDB and the embedded table validate a request before they test
+ * its condition. Dynoxide finds some errors only if the condition holds, so these requests have no condition.
  */
 const invalid: fc.Arbitrary<TableOperation> = key.chain((at) =>
   fc.constantFrom<TableOperation>(
@@ -208,7 +215,10 @@ export const anyTableOperation: fc.Arbitrary<TableOperation> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ count: indexQuery }) },
 );
 
-/** Dynoxide reports some transactions as canceled that DynamoDB and the embedded table report as invalid. */
+/**
+ * Both errors count as a refusal. Dynoxide reports some transactions as canceled that DynamoDB and the embedded table
+ * report as invalid.
+ */
 const REFUSED = ['ValidationException', 'TransactionCanceledException'];
 
 /** The result of the table, or its refusal. */

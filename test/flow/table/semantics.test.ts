@@ -1,3 +1,5 @@
+/** @module The table behavior that this service needs, on each engine. */
+
 import { describe, expect, test } from 'vitest';
 import { openState } from '../../../infra/local/machine/sqlite.ts';
 import type { Item, Page, PartitionPage, TransactionStep } from '../../../shared/platform/connection.ts';
@@ -5,7 +7,6 @@ import { NOON } from '../../builders/payment.ts';
 import { ENGINES, NOW_SECONDS, withTable } from './engines.ts';
 import { STREAMED } from './sort-keys.ts';
 
-/** The table behavior that this service needs, on each engine. */
 const KILOBYTE = 1_024;
 const ITEM_LIMIT = 400 * KILOBYTE;
 /** The size of an item without its values, in bytes. */
@@ -45,7 +46,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     expect(await connection.getItem(key, true)).toEqual(found);
   });
 
-  test('treats an item as absent from the second of its ttl', async () => {
+  test('treats an item as absent as soon as its ttl is reached', async () => {
     for (const [ttl, isAbsent] of [
       [NOW_SECONDS - 1, true],
       [NOW_SECONDS, true],
@@ -159,7 +160,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     expect(await sortKeys({ to: 'S#1' })).toEqual(['S#0', 'S#1']);
   });
 
-  test('returns only items with both index keys, with keys and included attributes', async () => {
+  test('returns from an index only items with both index keys, with their keys and the included attributes', async () => {
     const [one, other, { connection }] = [newKey(), newKey(), table()];
     const owner = `USER#${one.pk}`;
     const f = { s: 'paid', a: 2 };
@@ -249,7 +250,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     ]);
   });
 
-  test('returns the earliest due work', async () => {
+  test('returns the time of the earliest due work', async () => {
     const [key, { database }] = [newKey(), table()];
     expect(await database.earliestDue()).toBeUndefined();
     for (const [shard, dueAt] of [NOON + 1, NOON, NOON + 2].entries()) {

@@ -1,3 +1,5 @@
+/** @module The wire protocol, tested with the AWS SDK. Both engines respond the same and count the same capacity. */
+
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
@@ -16,7 +18,6 @@ import { onDynoxide } from '../../engine/engine-database.ts';
 import { startTestHost, type TestHost } from '../host.ts';
 import { ENGINES } from './engines.ts';
 
-/** The wire protocol, tested with the AWS SDK. Both engines respond the same and count the same capacity. */
 const KILOBYTE = 1_024;
 const text = (kilobytes: number): string => 'x'.repeat(kilobytes * KILOBYTE);
 const KEY = { pk: 'A', sk: 'X' };
@@ -47,7 +48,7 @@ const STEPS: readonly Step[] = [
   ],
   ['put that is refused', (client) => client.send(new PutCommand({ ...WITH_CAPACITY, Item: KEY, ...isVersion(1) }))],
   [
-    'put that returns the item before',
+    'put that returns the previous item',
     (client) =>
       client.send(
         new PutCommand({
@@ -155,7 +156,7 @@ const STEPS: readonly Step[] = [
       ),
   ],
   [
-    'query of nothing',
+    'query without a match',
     (client) =>
       client.send(
         new QueryCommand({
@@ -220,14 +221,17 @@ const STEPS: readonly Step[] = [
   ],
   ['delete of nothing', (client) => client.send(new DeleteCommand({ ...WITH_CAPACITY, Key: { pk: 'B', sk: 'S#1' } }))],
   [
-    'expression with a mistake',
+    'expression with a syntax error',
     (client) =>
       client.send(new DeleteCommand({ ...WITH_CAPACITY, Key: KEY, ConditionExpression: 'attribute_exists(pk' })),
   ],
   ['table that does not exist', (client) => client.send(new GetCommand({ TableName: 'other', Key: KEY }))],
 ];
 
-/** Connection data and error texts differ. Dynoxide also repeats a transaction's units under another name. */
+/**
+ * The fields that are not compared. Connection data and error texts differ between the engines. Dynoxide also repeats a
+ * transaction's units under another name.
+ */
 const LEFT_OUT = ['$metadata', 'Message', 'WriteCapacityUnits'];
 const answerOf = async (send: () => Promise<unknown>): Promise<unknown> => {
   try {

@@ -1,12 +1,13 @@
+/**
+ * @module A process that writes to the embedded table as fast as possible with eight concurrent writers, until it is
+ * killed. After each response it prints the number of the write.
+ */
+
 import { writeSync } from 'node:fs';
 import { argv } from 'node:process';
 import { openEmbeddedTable } from '../../../infra/local/table/embedded-table.ts';
 import { STREAMED } from './sort-keys.ts';
 
-/**
- * A process that writes to the embedded table as fast as possible with eight concurrent writers, until it is killed.
- * After each response it prints the number of the write.
- */
 const [, , file = '', round = ''] = argv;
 const connection = openEmbeddedTable({ file, isRecorded: (sortKey) => sortKey === STREAMED }).connect(Date.now);
 const WRITERS = 8;

@@ -1,3 +1,5 @@
+/** @module The requests of each matrix cell, and the records that must exist before. */
+
 import { expect } from 'vitest';
 import { changeTable, itemsOf } from '../flow.ts';
 import type { RequestOptions, TestAnswer, TestHost } from '../host.ts';
@@ -5,12 +7,11 @@ import { type ActionName, isFromBefore, isGuest, isWithoutToken, type SignedInCa
 import type { Method, UseFixtures } from './fixtures.ts';
 import { expectedOf } from './oracle.ts';
 
-/** The requests of each matrix cell, and the records that must exist before. */
 export interface PreparedUse {
   readonly cell: UseCell;
   /** The named or stored method of the cell. A guest's method is saved later than others. */
   readonly method: () => Promise<Method>;
-  /** The charge amount, unique to this cell. */
+  /** The amount of the charge. It is unique to this cell. */
   readonly amount: number;
   /** The responses to the caller's requests. A follow-up request is sent only after a success. */
   readonly send: () => Promise<readonly TestAnswer[]>;
@@ -94,7 +95,10 @@ const newPayment = async ({ service, fixtures, fromBefore }: ActionContext, cell
   return { id, amount };
 };
 
-/** Shares one record per payer and stored method among all refused requests, because they change nothing. */
+/**
+ * A refused request changes nothing, so all refused requests with the same payer, provider and holder of the stored
+ * method use one record.
+ */
 const sharedBy = <T>(make: (context: ActionContext, cell: UseCell) => Promise<T>) => {
   const records = new WeakMap<UseFixtures, Map<string, Promise<T>>>();
   return (context: ActionContext, cell: UseCell): Promise<T> => {
@@ -254,7 +258,10 @@ const newOwing = async (context: ActionContext, cell: UseCell): Promise<Owing> =
 
 const owingFor = sharedBy(newOwing);
 
-/** The trial ends with a failed charge before the cells run, so the subscription is past due. */
+/**
+ * Changes the method of a past-due subscription. The trial of the subscription ends with a failed charge before the
+ * cells run.
+ */
 const changeMethod: Action = async (context, cell) => {
   const { service, fixtures } = context;
   const owing = await owingFor(context, cell);

@@ -1,7 +1,8 @@
 /**
- * The cells of the usage matrix. Each combines the method's holder, its naming, the action, the caller and the payer.
- * Meaningless combinations are omitted, each by a predicate with its reason.
+ * @module The cells of the usage matrix. Each combines the method's holder, its naming, the action, the caller and the
+ * payer. Meaningless combinations are omitted, each by a predicate with its reason.
  */
+
 export const ACTIONS = [
   'create and confirm',
   'update and confirm',

@@ -26,7 +26,7 @@ export interface UseFixtures {
   readonly methodOf: (cell: Pick<UseCell, 'caller' | 'holder' | 'payer' | 'provider'>) => Promise<Method>;
   /** A method detached by the provider before the cells run. Its live subscription prevents its deletion. */
   readonly detachedOf: (cell: Pick<UseCell, 'caller' | 'payer' | 'provider'>) => Promise<Method>;
-  /** A savable method declining its charges. */
+  /** A method that can be saved, but declines its charges. */
   readonly failingOf: (cell: Pick<UseCell, 'caller' | 'payer' | 'provider'>) => Promise<Method>;
   readonly meetGuests: () => Promise<void>;
   /** Deletes the `deleted` methods, and removes the former member. */
@@ -57,7 +57,7 @@ export const createUseFixtures = async (service: TestHost): Promise<UseFixtures>
   });
   const otherId = await createOrganizationWith(service, people['other owner'], { 'in both': 'billing' });
   const known = new Map<string, Promise<Method>>();
-  /** Saved when the first cell needs it. */
+  /** Saves each method when the first cell needs the method. */
   const save = (key: string, provider: Provider, { options, fields }: Saver): Promise<Method> => {
     const { pays, fails } = TOKENS[provider];
     const token = key.startsWith('failing') ? fails : pays;

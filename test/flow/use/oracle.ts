@@ -8,7 +8,7 @@ export type Expected =
   | { readonly kind: 'charged' }
   /** The caller already owns the method, so its existing record is returned. */
   | { readonly kind: 'shown' }
-  /** `by` is the service or the provider, whichever refuses the use. */
+  /** `by` names who refuses the use: the service or the provider. */
   | { readonly kind: 'refused'; readonly answers: readonly RefusedAnswer[]; readonly by: 'service' | 'provider' };
 
 export type RefusedAnswer = `${number} ${string}`;
@@ -41,7 +41,7 @@ const doorOf = ({ action, caller, payer }: UseCell): Expected | undefined => {
 
 const standing = (caller: UseCaller): RefusedAnswer => (caller === 'member' ? NOT_ALLOWED : NO_MEMBER);
 
-/** Rows 4 to 7. A stored method is checked again on use. */
+/** Rows 4 to 7 of decision 15. A stored method is checked again on use. */
 const ofStored = (use: UseCell): Expected => {
   if (isFromBefore(use)) return refused(NO_METHOD, NOT_ALLOWED, NO_MEMBER);
   switch (use.holder) {
@@ -56,7 +56,7 @@ const ofStored = (use: UseCell): Expected => {
   }
 };
 
-/** Rows 1 to 4. Our id and the provider's id name the same record. */
+/** Rows 1 to 4 of decision 15. Our id and the provider's id name the same record. */
 const ofNamed = (use: UseCell): Expected => {
   const { caller, holder } = use;
   switch (holder) {
@@ -89,7 +89,7 @@ const ofOwn = ({ action, payer }: UseCell): Expected => {
 };
 
 const ofOrganization = ({ action, caller, holder }: UseCell, mayUse: boolean, pays: boolean): Expected => {
-  // A guest without a token may be refused because of the customer first.
+  // The customer may be checked first, and a guest without a token is then refused because of the customer.
   if (isGuest(caller)) return action === 'subscribe' ? refused(NO_MEMBER, NOT_FOUND) : refused(NO_MEMBER);
   if (!mayUse) return refused(holder === 'organization' ? standing(caller) : NO_MEMBER);
   // The interface allows only the caller's own method in a change of method, even for an organization's subscription.
@@ -99,8 +99,8 @@ const ofOrganization = ({ action, caller, holder }: UseCell, mayUse: boolean, pa
 };
 
 /**
- * A deleted method has no record, under our id or the provider's. At Stripe, a detached method looks like a new method,
- * so Stripe itself refuses it.
+ * A deleted method has no record, under our id or the provider's. The service cannot tell a method detached at Stripe
+ * from a new method, so it sends the method and Stripe refuses it.
  */
 const ofDeleted = ({ action, naming, provider }: UseCell): Expected => {
   if (naming === 'our id') return refused(NOT_FOUND);

@@ -42,7 +42,7 @@ const hunt = async (bug: Bug, last: number): Promise<FoundBug> => {
   for (let from = 1; from <= last; ) {
     const failure = await firstFailure(['--bug', bug.name, '--from', String(from), '--seeds', String(last - from + 1)]);
     if (!failure) break;
-    // If a seed also fails without the bug, its failure proves nothing.
+    // Skips a seed that also fails without the bug, because its failure proves nothing.
     if (!(await failsWithout(failure.seed))) return { bug, ...failure };
     from = failure.seed + 1;
   }
@@ -68,7 +68,7 @@ const firstFailure = async (
   throw new Error(`the simulation ended without a result: ${out.slice(-500)}`);
 };
 
-/** Exit code 1 means that a seed failed. */
+/** The output of the command, also if it ends with code 1, because a seed failed. */
 const outputOf = async (options: readonly string[]): Promise<string> => {
   try {
     const { stdout } = await promisify(execFile)(execPath, [COMMAND, ...options], { maxBuffer: MOST_OUTPUT });

@@ -4,7 +4,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 export interface Invocation {
   readonly label: string;
   readonly functionId: string;
-  /** The functions' dependencies with their caches. Like a real instance, it keeps them between invocations. */
+  /**
+   * The instance that runs the function, with its dependencies and their caches. An instance keeps them between
+   * invocations, as in AWS.
+   */
   readonly instance: object;
   /** The clock of the instance minus the true time, ms. */
   readonly skewMs: number;

@@ -65,7 +65,7 @@ interface Pending {
   delayed: boolean;
 }
 
-/** Twice the number of moves in the longest of 4,000 runs. */
+/** The maximum number of steps: twice the number in the longest of 4,000 runs. */
 const MOST_STEPS = 70_000;
 const MOST_STEPS_TO_REST = 6_000;
 const MOST_REST_MS = 30 * 86_400_000;
@@ -104,7 +104,7 @@ export const createKernel = ({ seed, trace, off, weather, killAfter = [] }: Kern
   const timers = createTimers(now);
   const countFault = (kind: string): void => void tally.faults.set(kind, (tally.faults.get(kind) ?? 0) + 1);
   const note = (text: string): void => trace.line(elapsed, text, true);
-  /** Each fault can be switched off by its number. */
+  /** @returns whether the fault, kill or delay happens, because each can be switched off by its kind or number */
   const happens = (kind: string): boolean => {
     events += 1;
     const name = `${kind} ${events}`;
@@ -175,7 +175,10 @@ export const createKernel = ({ seed, trace, off, weather, killAfter = [] }: Kern
   const killNow = (): string | undefined => (happens('kill') ? `kill ${events}` : undefined);
   const killOf = (invocation: Invocation | undefined): string | undefined =>
     invocation !== undefined && fate.chance(sky.kills) ? killNow() : undefined;
-  /** Cancels all waits of a killed function. */
+  /**
+   * Draws the fault of a step; undefined if the step succeeds. If the function is killed after the step, the fault is
+   * not silent, so the step ends.
+   */
   const faultOf = ({ place, faults }: StepRequest<unknown>, isKilled: boolean): NamedFault | undefined => {
     const possible = faults.filter(({ kind, isSilent }) => sky.allows(kind) && !(isKilled && isSilent));
     const allowed = fate.chance(sky.faults[place]) ? possible : [];
@@ -207,7 +210,7 @@ export const createKernel = ({ seed, trace, off, weather, killAfter = [] }: Kern
     if (started > before) return true;
     const moment = Math.min(workDue, timers.nextDueAt() ?? workDue, ...pending.map(({ readyAt }) => readyAt));
     if (moment > latest || moment === Number.POSITIVE_INFINITY) return false;
-    // Due work that cannot start yet waits until other work has ended.
+    // At least 1 ms passes, because due work that cannot start yet waits for the end of other work.
     elapsed = Math.max(elapsed + 1, moment - EPOCH);
     return true;
   };

@@ -1,13 +1,13 @@
+/**
+ * @module Replaces a process's time, randomness, timers and sockets. Must be installed before any module of the service
+ * is loaded, because libraries keep references. Every replacement uses the virtual machine of the running seed. Work
+ * that needs the real machine (crypto threads, files) is counted, and its results are released one at a time.
+ */
 import { createRequire, registerHooks, syncBuiltinESMExports } from 'node:module';
 import { promisify } from 'node:util';
 import type { Prng } from './prng.ts';
 import type { Timers } from './timers.ts';
 
-/**
- * Replaces a process's time, randomness, timers and sockets. Must be installed before any module of the service is
- * loaded, because libraries keep references. Every replacement uses the virtual machine of the running seed. Work that
- * needs the real machine (crypto threads, files) is counted, and its results are released one at a time.
- */
 export interface Machine {
   /** Epoch ms, as the running invocation sees it. */
   now(): number;
@@ -173,7 +173,8 @@ const installTimers = (load: NodeJS.Require): void => {
     timeout: (ms: number): AbortSignal => {
       const controller = new AbortController();
       const reason = () => new DOMException('The operation was aborted due to timeout', 'TimeoutError');
-      // A referenced timer, unlike the real one. Otherwise time could jump past the time-out of a call without an end.
+      // This timer keeps the process alive, unlike the real one. Otherwise time could jump past the time-out of a call
+      // that never ends.
       add(() => controller.abort(reason()), ms);
       return controller.signal;
     },
@@ -207,7 +208,7 @@ const installChance = (load: NodeJS.Require): void => {
   set(globalThis.crypto, { getRandomValues: filled, randomUUID });
 };
 
-/** Work of crypto threads and of the file system. */
+/** Counts the work of crypto threads and of the file system. */
 const installOutsideWork = (load: NodeJS.Require): void => {
   const wrap = (target: object, names: readonly string[]): void => {
     for (const name of names) {
@@ -233,7 +234,10 @@ const installOutsideWork = (load: NodeJS.Require): void => {
   wrap(load('node:fs/promises'), ['mkdir', 'appendFile', 'readFile', 'writeFile', 'rm']);
 };
 
-/** If a run is the first to load a module, the module comes from the real file system in real time. */
+/**
+ * Forbids a run to load a module for the first time, because the module would come from the real file system in real
+ * time.
+ */
 const installModules = (): void => {
   registerHooks({
     load: (url, context, next) => {
@@ -243,7 +247,9 @@ const installModules = (): void => {
   });
 };
 
-/** The service writes JSON lines. An engineer's debug output appears as always. */
+/**
+ * Takes the lines of the service's log, which are JSON. Other output, such as an engineer's debug output, is printed.
+ */
 const installOutput = (): void => {
   for (const stream of [process.stdout, process.stderr]) {
     const write = stream.write.bind(stream) as (...args: readonly unknown[]) => boolean;

@@ -4,7 +4,7 @@ export interface SimulationTally {
   kills: number;
   delays: number;
   readonly faults: Map<string, number>;
-  /** The reached call sites while faults may happen. A call site is a function, a place and a call. */
+  /** The call sites reached while faults may happen. A call site is a function, a place and a call. */
   readonly reached: Set<string>;
   readonly killedAfter: Set<string>;
 }

@@ -1,7 +1,7 @@
 /**
- * A step is one call from a function, a client or a provider to another part, such as the table, a provider, a queue,
- * the bus, the identity service, a webhook target or the gateway. The start of a function is a step, too. A step waits
- * until the scheduler picks it.
+ * @module A step is one call from a function, a client or a provider to another part, such as the table, a provider, a
+ * queue, the bus, the identity service, a webhook target or the gateway. The start of a function is a step, too. A step
+ * waits until the scheduler picks it.
  */
 export const PLACES = [
   'table',
@@ -37,7 +37,7 @@ export interface Fault<T> {
   readonly weight: number;
   /** True if the call never settles. The caller's own time-out then ends the wait. */
   readonly isSilent?: true;
-  /** Runs the call never, once or twice, and returns, throws, or never settles. */
+  /** Runs the call not at all, once or twice. Then it returns, throws, or never settles. */
   readonly carryOut: (run: () => Promise<T>) => Promise<T>;
 }
 

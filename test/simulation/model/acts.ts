@@ -1,7 +1,7 @@
+/** @module Acts of payers directly at their provider. */
 import type { History, HistoryAct } from './history.ts';
 import { INVOICE_PAID } from './outside.ts';
 
-/** @module Acts of payers directly at their provider. */
 const BY_PAYER = new Set(['pay in the browser', 'take the step of a payer', INVOICE_PAID]);
 
 type Acts = Pick<History, 'acts' | 'ledger'>;
@@ -33,5 +33,8 @@ export const paidByPayers = (history: Acts): Times =>
 export const paidByHand = (history: Acts): Times =>
   timesOf(history, ({ name, status }) => name === INVOICE_PAID && status < 400);
 
-/** The times at which payers paid or tried to pay at the provider. A refusal there fails the open attempt here. */
+/**
+ * The times at which payers paid or tried to pay at the provider. If the provider refuses, the open attempt fails in
+ * the service, too.
+ */
 export const triedByPayers = (history: Acts): Times => timesOf(history, () => true);

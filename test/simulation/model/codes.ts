@@ -1,7 +1,7 @@
+/** @module Discount codes and their discounts, in exact integer arithmetic. */
 import { CODES, PRODUCTS } from '../world/people.ts';
 import type { History, HistoryJson } from './history.ts';
 
-/** @module Discount codes and their discounts, in exact integer arithmetic. */
 export type Code = (typeof CODES)[number] & {
   readonly percent_bp?: number;
   readonly amounts?: { readonly USD: number };
@@ -17,7 +17,7 @@ export interface PriceParts {
   readonly discountCents: number;
 }
 
-/** Rounds half a minor unit up. */
+/** `amount` × `part` / `whole`. Half a minor unit is rounded up. */
 const shareOf = (amount: number, part: number, whole: number): number =>
   Number((2n * BigInt(amount) * BigInt(part) + BigInt(whole)) / (2n * BigInt(whole)));
 
@@ -52,12 +52,12 @@ export const listPriceOf = (productId: string | undefined, quantity: number): Pr
   return { subtotalCents: (total - tax) * quantity, taxCents: tax * quantity, discountCents: 0 };
 };
 
-/** A cache per list of items, because the list of events grows during a run. */
+/** The results by the list of items. The list of events is no key, because it is one array that grows during a run. */
 const kept = new WeakMap<History['items'], ReadonlyMap<string, Code>>();
 
 /**
- * The subscriptions started with a code, by their creation events, because a subscription's record drops an ended
- * code.
+ * The codes of subscriptions at their creation, by the subscription's id, from the creation events. A subscription's
+ * record drops a code that has ended.
  */
 export const codesAtCreation = ({ bus, items }: Pick<History, 'bus' | 'items'>): ReadonlyMap<string, Code> => {
   const known = kept.get(items) ?? new Map(bus.flatMap(codeOfCreation));

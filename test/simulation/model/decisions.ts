@@ -1,13 +1,13 @@
+/**
+ * @module Decisions reserved for the merchant: refunds, captures, releases, prices, waived differences and early
+ * downgrades. Each decision names its maker.
+ */
 import { firstUnderKey, isCarriedOut, SKEW_MS, UNDER_WAY_MS } from './exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Person } from './history.ts';
 import { actsOnSubscriptions, PRICING } from './outside.ts';
 import { changeRequests, isMerchantsChange, plansStarted } from './plans.ts';
 import { at, recordsOf } from './records.ts';
 
-/**
- * @module Decisions reserved for the merchant: refunds, captures, releases, prices, waived differences and early
- * downgrades. Each decision names its maker.
- */
 export interface Decision {
   /** In plain words, such as `the capture of pay_1`. */
   readonly what: string;
@@ -85,7 +85,7 @@ const endsOfHolds = (history: History): readonly Decision[] => {
   );
 };
 
-/** A key that acts for a payer is that payer. */
+/** The decider for an actor. A key that acts for a payer counts as that payer. */
 const deciderBy = (deciders: ReadonlyMap<string, Decider>, actor: HistoryJson): Decider | undefined =>
   deciders.get(actor?.onBehalfOf?.id ?? actor?.id);
 
@@ -114,7 +114,10 @@ const changes = (history: History): readonly Decision[] => {
 };
 
 const LONGEST_PERIOD_MS = 31 * 86_400_000;
-/** A smaller difference between the totals of whole periods may round to 0 for the rest of a period. */
+/**
+ * Smaller differences between the totals of whole periods do not count, because they may round to 0 for the rest of a
+ * period.
+ */
 const LEAST_CENTS = 2;
 
 /** A cheaper plan that began before the end of a paid period, without a payment. */
@@ -131,7 +134,10 @@ const isDowngrade = ({ plan, wasPlan, dueCents, was, status, periodEnd, at: time
 /** The statuses proving that a request claimed no change. Other refusals may come after a claim. */
 const UNCLAIMED: ReadonlySet<number> = new Set([400, 401, 403, 404, 429]);
 
-/** True if another request, such as a cancellation, completed a merchant's price. `changes` judges the merchant. */
+/**
+ * True if the price is a merchant's, although another request, such as a cancellation, completed the change. `changes`
+ * lists the merchant's decision.
+ */
 const isMerchantsPrice = (history: History, { id, userId }: HistoryItem, { plan, at: time }: HistoryItem): boolean =>
   (changeRequests(history).get(id) ?? []).some(
     (exchange) =>
@@ -142,7 +148,10 @@ const isMerchantsPrice = (history: History, { id, userId }: HistoryItem, { plan,
       deciderOfRequest(history, exchange)?.person.userId !== userId,
   );
 
-/** True if the price was set at the provider within the period. It is unpaid, so the change loses no paid amount. */
+/**
+ * True if the price was set at the provider within the period. Such a price is not paid yet, so the change loses no
+ * paid amount.
+ */
 const isPricedInPeriod = (history: History, { id }: HistoryItem, { at: time, periodEnd }: HistoryItem): boolean =>
   (actsOnSubscriptions(history).get(id) ?? []).some(
     (act) => act.name === PRICING && act.at >= at(periodEnd) - LONGEST_PERIOD_MS && act.at <= at(time) + SKEW_MS,

@@ -43,7 +43,7 @@ interface ErasableRecord {
   readonly organizationId?: string | undefined;
 }
 
-/** A personal record of the person. */
+/** True if the record is a personal record of the erased person. */
 export const isErasedBy = ({ userId, email }: Erasure, { organizationId, ...record }: ErasableRecord): boolean => {
   if (organizationId !== undefined) return false;
   if (userId !== undefined) return record.userId === userId;

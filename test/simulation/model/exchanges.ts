@@ -1,6 +1,5 @@
-import type { History, HistoryExchange } from './history.ts';
-
 /** @module Lookups in requests and responses for several invariants. */
+import type { History, HistoryExchange } from './history.ts';
 
 /** The maximum difference between an instance's clock and the true time. */
 export const SKEW_MS = 2_500;
@@ -30,7 +29,10 @@ export const organizationAsked = ({
 
 const kept = new WeakMap<History['exchanges'], ReadonlyMap<string, HistoryExchange>>();
 
-/** A repeated request gets the response of the first request under its key, even after later changes. */
+/**
+ * The first request with the same key. A repeated request gets the response of this first request, even after later
+ * changes.
+ */
 export const firstUnderKey = (
   { exchanges }: Pick<History, 'exchanges'>,
   exchange: HistoryExchange,

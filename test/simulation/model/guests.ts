@@ -76,7 +76,10 @@ const readNetworks = ({ exchanges }: History): ReadonlyMap<string, ReadonlySet<s
   return found;
 };
 
-/** If no client received the token of a guest_id, the guest_id belongs to the guest of its e-mail. */
+/**
+ * True if the network belongs to the guest_id. If no client received a token of the guest_id, its network is the
+ * network of the guest with its e-mail.
+ */
 const isNetworkOf = (history: History, { guestId, email }: GuestRecord, network: string): boolean => {
   const known = networksOf(history).get(guestId);
   const guest = history.people.find((person) => person.kind === 'guest' && person.email === email);

@@ -1,6 +1,6 @@
 /**
- * The record of a simulation run, with every request and response, and the state of the service, the providers and the
- * webhook targets at rest. The oracles read nothing else.
+ * @module The record of a simulation run, with every request and response, and the state of the service, the providers
+ * and the webhook targets at rest. The oracles read nothing else.
  */
 
 /** JSON whose form the reader knows from the interface. */

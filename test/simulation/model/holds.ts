@@ -1,6 +1,5 @@
+/** @module Holds are amounts that a provider has reserved, until they are captured or released. */
 import type { HistoryItem, HistoryJson } from './history.ts';
-
-/** Holds are amounts that a provider has reserved, until they are captured or released. */
 
 /** True if an amount is or was held for the payment. */
 export const wasHeld = ({ authorizedCents }: HistoryItem): boolean => authorizedCents !== undefined;

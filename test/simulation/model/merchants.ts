@@ -1,6 +1,5 @@
-import type { HistoryExchange, Person } from './history.ts';
-
 /** @module The rights of the people of the merchant, by the service's table of scopes. */
+import type { HistoryExchange, Person } from './history.ts';
 
 /** True for platform admins and staff. */
 export const isOfMerchant = ({ kind, staffRole }: Person): boolean => kind === 'admin' || staffRole !== undefined;

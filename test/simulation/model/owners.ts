@@ -1,9 +1,9 @@
+/** @module The owners of records, as the table and the responses show them. Every invariant about rights uses them. */
 import { organizationAsked } from './exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Person } from './history.ts';
 import { ownerOf, type RecordOwner, recordsOf } from './records.ts';
 import { type ModelStanding, modelStanding } from './standing.ts';
 
-/** The owners of records, as the table and the responses show them. Every invariant about rights uses them. */
 export interface OwnerAndProject extends RecordOwner {
   readonly projectId?: string | undefined;
 }
@@ -60,7 +60,10 @@ const ownersOf = (history: History): ReadonlyMap<string, OwnerAndProject> => {
 
 const OURS = /\b(?:pay|pmt|cust|subs|ref|dsp|org)_[0-9a-f]{24}\b/g;
 
-/** An expired log entry belongs to the owner of its record. */
+/**
+ * Learns the owner of each listed log entry, because the entry may expire. The owner is the owner of the entry's
+ * record.
+ */
 const learnLogged = ({ path, status, body }: HistoryExchange, found: Map<string, OwnerAndProject>): void => {
   if (path !== '/webhooks/logs' || status !== 200) return;
   for (const { id, payload } of body?.data ?? body) {
@@ -80,7 +83,10 @@ interface Learning {
 
 export const CREATES = /^\/(payments(\/intents)?|payment-methods|customers|subscriptions|organizations|addresses)$/;
 
-/** Only the responses to its creation and the owner's own lists name the owner of a removed record. */
+/**
+ * Learns the owner of a record from the response to its creation and from the owner's own lists. No other source names
+ * the owner of a removed record.
+ */
 const learnOwner = (exchange: HistoryExchange, learning: Learning): void => {
   const { method, path, status } = exchange;
   if (!CREATES.test(path) || (status !== 200 && status !== 201)) return;
@@ -96,7 +102,7 @@ const learnCreated = (exchange: HistoryExchange, { found, people }: Learning): v
   const userId = people.find(({ name }) => name === person)?.userId || undefined;
   const organizationId: string | undefined = record.organization_id ?? undefined;
   const guest = guestIdOf(record.guest_token) ?? guestOfExchange(exchange);
-  // A repeat from another network has no token.
+  // The response to a repeated create from another network contains no token, so the known owner stays.
   if (userId === undefined && guest === undefined && found.has(record.id)) return;
   const isPersonal = organizationId === undefined || path.startsWith('/payments') || path === '/subscriptions';
   const projectId = record.project_id ?? undefined;

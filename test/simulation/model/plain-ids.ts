@@ -1,7 +1,6 @@
+/** @module Ids that anyone can compute from e-mail addresses, Idempotency-Keys and the ids of payments. */
 import { createHash } from 'node:crypto';
 import type { HistoryExchange, Person } from './history.ts';
-
-/** @module Ids that anyone can compute from e-mail addresses, Idempotency-Keys and the ids of payments. */
 
 const PREFIXES = {
   payments: 'pay',

@@ -1,7 +1,6 @@
+/** @module Changes of the plan of a subscription. */
 import type { History, HistoryExchange, HistoryItem, HistoryJson } from './history.ts';
 import { recordsOf } from './records.ts';
-
-/** @module Changes of the plan of a subscription. */
 
 /** True if the payment charges the difference of a plan change, and is no provider's invoice. */
 export const isOfChange = ({ billingReason, providerInvoiceId }: HistoryItem): boolean =>
@@ -25,7 +24,10 @@ export const changeRequests = ({ exchanges }: Pick<History, 'exchanges'>): Reque
 const PRICES = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents'] as const;
 const INTERVAL = ['billing_interval', 'interval_multiplier'] as const;
 
-/** True if the body asks for a price or an interval without a product, or for a change without its difference. */
+/**
+ * True if the body asks for a price or an interval without a product, or for an immediate change without its
+ * difference.
+ */
 export const isMerchantsChange = (sent: HistoryJson): boolean =>
   (sent?.product_id === undefined && [...PRICES, ...INTERVAL].some((field) => sent?.[field] !== undefined)) ||
   (sent?.proration === 'none' && sent?.when === 'now');
@@ -38,6 +40,6 @@ export const planVersions = (history: Pick<History, 'items'>, id: string): reado
     .versionsOf(id)
     .filter(({ cause }) => PLAN_CHANGES.has(cause));
 
-/** The versions with another plan taking effect. */
+/** The versions at which another plan takes effect. */
 export const plansStarted = (history: Pick<History, 'items'>, id: string): readonly HistoryItem[] =>
   planVersions(history, id).filter(({ cause }) => cause === 'plan_changed');

@@ -64,7 +64,10 @@ export const modelStanding = (history: History): ModelStanding => {
   };
 };
 
-/** The response to an organization's creation can be lost. */
+/**
+ * The owner counts as a member from the start of the run, because the response to the organization's creation can be
+ * lost.
+ */
 const foundings = ({ startedAt }: History, founders: ReadonlyMap<string, string>): readonly Change[] =>
   [...founders].map(([organizationId, userId]) => ({
     ...{ organizationId, userId, role: 'owner' },

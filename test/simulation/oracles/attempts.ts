@@ -1,10 +1,10 @@
+/** @module Invariants about the attempts of a payment, as its versions show them. */
 import { actingPerson } from '../model/acting.ts';
 import { paidByPayers, triedByPayers } from '../model/acts.ts';
 import { SKEW_MS, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, Oracle } from '../model/history.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 
-/** @module Invariants about the attempts of a payment, as its versions show them. */
 /** PayPal keeps the idempotency key of an order for six hours. Other providers keep keys longer. */
 const KEY_KEPT_MS = 6 * 3_600_000;
 
@@ -21,7 +21,8 @@ export const oneIntent: Oracle = {
     return [...byPayment].flatMap(([id, all]) => {
       const claim = versionsOf(id).find(({ cause }) => cause === 'claim');
       const end = claim === undefined ? history.now : at(claim['at']) - SKEW_MS;
-      // A provider with an expired idempotency key creates another intent, which is never charged.
+      // After its idempotency key has expired, a provider creates another intent, which is never charged. Such intents
+      // do not count.
       const keptUntil = Math.min(...all.map(({ created_at }) => at(created_at))) + KEY_KEPT_MS;
       const first = all.filter(({ created_at }) => at(created_at) < Math.min(end, keptUntil));
       return first.length > 1 ? [`${id} has the intents ${first.map((one) => one.id).join(', ')}`] : [];
@@ -90,7 +91,8 @@ export const failureStays: Oracle = {
   violations: (history) => {
     const byPayers = triedByPayers(history);
     const charges = new Map(history.ledger.charges.filter(isChargeTaken).map((one) => [one.payment_id, one]));
-    // A failure event may come late, or belong to an attempt in the browser.
+    // True if the payer may have paid in the browser. A failure event may come late, or belong to an attempt in the
+    // browser.
     const isByPayer = ({ id }: Step): boolean => {
       const chargedAt = at(charges.get(id)?.created_at ?? '');
       return (byPayers.get(id) ?? []).some((paidAt) => paidAt > chargedAt - UNDER_WAY_MS);
@@ -98,7 +100,7 @@ export const failureStays: Oracle = {
     return (
       stepsOf(history)
         .filter(({ was, next }) => was['status'] === 'failed' && next['status'] === 'succeeded')
-        // Setting another method pays the provider's invoice immediately.
+        // Excludes the provider's invoices, because setting another method pays them immediately.
         .filter((step) => step.payment['providerInvoiceId'] === undefined && !isByPayer(step))
         .map(({ id, next }) => `${id} failed, and succeeded by ${next['cause']} without another attempt`)
     );

@@ -1,11 +1,10 @@
+/** @module Rights to change records. Every successful request except a GET is checked by its route's row. */
 import { firstUnderKey, isCarriedOut, organizationAsked, SKEW_MS } from '../model/exchanges.ts';
 import { guestsOf } from '../model/guests.ts';
 import type { History, HistoryExchange, Oracle, Person } from '../model/history.ts';
 import { mayAsStaff } from '../model/merchants.ts';
 import { CREATES, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 import { mayManage } from '../model/standing.ts';
-
-/** @module Rights to change records. Every successful request except a GET is checked by its route's row. */
 
 type Who =
   | 'every user'

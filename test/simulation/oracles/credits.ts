@@ -1,9 +1,8 @@
+/** @module Invariants about the credit of a plan change. */
 import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { actsOnSubscriptions } from '../model/outside.ts';
 import { plansStarted } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
-
-/** @module Invariants about the credit of a plan change. */
 
 const CLOCKS_DIFFER_MS = 5_000;
 

@@ -1,10 +1,9 @@
+/** @module Invariants about paying people of the merchant. */
 import { type Decider, type Decision, decisionsOf } from '../model/decisions.ts';
 import { SKEW_MS } from '../model/exchanges.ts';
 import type { History, HistoryItem, Oracle } from '../model/history.ts';
 import { type Model, modelOf } from '../model/owners.ts';
 import { recordsOf } from '../model/records.ts';
-
-/** @module Invariants about paying people of the merchant. */
 
 /** True if the record's payer is the decider or the maker of the deciding key. */
 const isPayer = ({ person }: Pick<Decider, 'person'>, { userId, guestEmail }: HistoryItem): boolean =>

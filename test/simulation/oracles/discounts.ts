@@ -1,3 +1,4 @@
+/** @module Invariants about the counters, limits and discounts of codes. */
 import {
   CODE_LIST,
   type Code,
@@ -12,11 +13,13 @@ import { wasHeld } from '../model/holds.ts';
 import { changedThere } from '../model/outside.ts';
 import { recordsOf } from '../model/records.ts';
 
-/** @module Invariants about the counters, limits and discounts of codes. */
 /** A use of a code. `none` is a returned use. */
 interface Use {
   readonly state: 'reserved' | 'redeemed' | 'none';
-  /** True if money moved after the use was returned. Such a use counts even beyond every limit. */
+  /**
+   * True if the payment succeeded after its use was returned. The counters include such a use, but it may exceed the
+   * limits.
+   */
   readonly isLate: boolean;
   readonly payer: string | undefined;
 }
@@ -30,7 +33,7 @@ const payerOf = ({ organizationId, userId }: HistoryItem): string | undefined =>
 
 const STATE_OF_PAYMENT: Readonly<Record<string, Use['state']>> = { succeeded: 'redeemed', canceled: 'none' };
 
-/** The redemptions of payments. The use of an open update is reserved. */
+/** The uses of the code by payments. An open update reserves a use. */
 const usesByPayments = (history: History, code: string): readonly Use[] => {
   const { payments, versionsOf } = recordsOf(history);
   return payments.flatMap((payment) => {
@@ -81,7 +84,10 @@ export const usesCounted: Oracle = {
     }),
 };
 
-/** After an erasure, a use may stay counted for a payer without records. */
+/**
+ * Compares the counter of each payer. After an erasure it compares nothing, because a use may stay counted for a payer
+ * without records.
+ */
 const byPayer = (history: History, code: string, uses: readonly Use[]): readonly string[] => {
   if (recordsOf(history).erasures.length > 0) return [];
   return [...Map.groupBy(uses, ({ payer }) => payer)].flatMap(([payer, own]) => {
@@ -133,7 +139,8 @@ const ofPayments = (history: History): readonly Priced[] => {
         const own = discountCents - cents;
         const full = { subtotalCents, taxCents: fullTaxCents, discountCents: own };
         const reduced = { subtotalCents, taxCents, discountCents, totalCents };
-        // A period's payment lacks the tax without the code, so the product's price is compared for its subscription.
+        // The payment of a period does not state the tax without the code, so the product's price is compared at the
+        // subscription.
         const isProduct = productId !== undefined && discount.fullTaxCents !== undefined;
         return { what: id, code, isProduct, full, reduced };
       })

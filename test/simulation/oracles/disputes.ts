@@ -1,11 +1,11 @@
-import type { History, HistoryEvent, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
-import { at, isVisible, recordsOf } from '../model/records.ts';
-import { canonical, partsOf } from './events.ts';
-
 /**
  * @module Invariants about disputes. The record follows the provider, its last change is published, and no refund
  * returns disputed money by accident.
  */
+import type { History, HistoryEvent, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import { at, isVisible, recordsOf } from '../model/records.ts';
+import { canonical, partsOf } from './events.ts';
+
 const OPEN = new Set(['needs_response', 'under_review']);
 
 /** The banks' reasons in each vendor's words, in lower case. The ledger uses Stripe's words. */
@@ -131,7 +131,7 @@ export const disputedRefundsAsked: Oracle = {
   },
 };
 
-/** The refunds claimed here above the payment's rest after a lost dispute. */
+/** The refunds claimed here above the amount that a lost dispute left of the payment. */
 const claimedBeyondLoss = (total: number, versions: readonly HistoryItem[]): readonly string[] => {
   const lost = new Map<string, number>();
   const given = new Map<string, number>();

@@ -1,8 +1,8 @@
+/** @module Invariants about failed renewals of service-billed subscriptions. */
 import type { History, HistoryItem, HistoryOutage, Oracle } from '../model/history.ts';
 import { isOfChange } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 
-/** @module Invariants about failed renewals of service-billed subscriptions. */
 const RETRY_DAYS = [1, 3, 7, 14];
 const DAY_MS = 86_400_000;
 const LAST_DAY_MS = 14 * DAY_MS;
@@ -42,7 +42,7 @@ interface Bill {
   readonly attempts: readonly Attempt[];
   /** The times of attempts under way or with an unknown outcome. */
   readonly open: readonly Span[];
-  /** The outages of the collecting provider. */
+  /** The outage of the collecting provider, if it has one. */
   readonly outage: HistoryOutage | undefined;
   /** The longest delay of due work. */
   readonly delayMs: number;
@@ -109,14 +109,17 @@ const latestOf = (planned: number, { outage, delayMs }: Pick<Bill, 'outage' | 'd
   return (isAway ? Math.max(planned, outage.until) : planned) + delayMs;
 };
 
-/** The dunning day with the time in its window; undefined outside all windows. */
+/** The planned day whose window contains the time; undefined outside all windows. */
 const plannedDay = (first: number, time: number, bill: Bill): number | undefined =>
   RETRY_DAYS.findLast((days) => {
     const planned = first + days * DAY_MS;
     return time >= planned - CLOCKS_MS && time <= latestOf(planned, bill);
   });
 
-/** True soon after another method was set, which retries immediately. Due work finishes an interrupted retry. */
+/**
+ * True soon after another method was set, because setting a method retries immediately. If this retry is interrupted,
+ * due work finishes it.
+ */
 const isAfterNewMethod = ({ versions, delayMs }: Bill, time: number): boolean =>
   versions.some(
     ({ cause, at: changed }) =>
@@ -125,7 +128,10 @@ const isAfterNewMethod = ({ versions, delayMs }: Bill, time: number): boolean =>
 
 const hoursSince = (first: number, time: number): number => Math.round((time - first) / 3_600_000);
 
-/** The failure that starts the retry's days. Without versions of the subscription, the payment's first failure. */
+/**
+ * The time of the failure from which the days of the retry are counted. If the subscription has no versions, it is the
+ * payment's first failure.
+ */
 const firstFailure = (history: History, { versions, lapses }: Bill, attempt: Attempt): number | undefined => {
   const lapse = lapses.find(({ from, until }) => attempt.at > from + CLOCKS_MS && attempt.at <= until + CLOCKS_MS);
   if (lapse || versions.length > 0 || !attempt.isRepeated) return lapse?.from;

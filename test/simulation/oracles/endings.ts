@@ -1,3 +1,4 @@
+/** @module Invariants about charges after a cancellation, a pause, a deletion or an erasure. */
 import { paidByHand, paidByPayers } from '../model/acts.ts';
 import { erasuresOf, isErasedBy } from '../model/erasures.ts';
 import { firstUnderKey, isCarriedOut, UNDER_WAY_MS } from '../model/exchanges.ts';
@@ -6,7 +7,6 @@ import { actsOnSubscriptions, COLLECTING } from '../model/outside.ts';
 import { modelOf } from '../model/owners.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 
-/** @module Invariants about charges after a cancellation, a pause, a deletion or an erasure. */
 interface Charge {
   readonly id: string;
   readonly at: number;
@@ -30,7 +30,7 @@ const chargesOf = (history: History): Charges => {
   return found;
 };
 
-/** The possible run times of a request's function. A later ending also ends the results of the request. */
+/** The time during which a request's function may have run. A later ending also ends the results of the request. */
 interface Running {
   readonly sentAt: number;
   readonly until: number;
@@ -55,7 +55,7 @@ interface Ending {
   readonly id: string;
   /** The time of the end, after which nothing is charged. Times are epoch ms. */
   readonly at: number;
-  /** The time of the request that ended the record. Requests to continue that ran since then permit a charge. */
+  /** The time of the request that ended the record. A request to continue that ran after this time permits a charge. */
   readonly sentAt: number;
 }
 
@@ -181,7 +181,8 @@ export const nothingAfterErasure: Oracle = {
           .filter((payment) => isErasedBy(erasure, { ...payment, guestEmail: guestOf(payment) }))
           .filter(({ createdAt, subscriptionId }) => (madeAt.get(subscriptionId) ?? at(createdAt)) < doneAt)
           .flatMap(({ id }) => lateCharges(late, { id, at: doneAt, sentAt: doneAt }))
-          // An open payment was also canceled at the provider, but a failed payment can still be paid there.
+          // An erasure also cancels an open payment at the provider, but a failed payment can still be paid at the
+          // provider.
           .filter((charge) => !(isByPayer(byPayers, charge) && hasFailed(versionsOf(charge.paymentId))))
           .map(
             ({ id, paymentId }) => `${id} charged ${paymentId} after the erasure of ${erasure.userId ?? erasure.email}`,

@@ -1,9 +1,9 @@
+/** @module Invariants about events on the bus and at the webhook targets. */
 import { erasuresOf } from '../model/erasures.ts';
 import { SKEW_MS } from '../model/exchanges.ts';
 import type { History, HistoryDelivery, HistoryEvent, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { at, isVisible, recordsOf } from '../model/records.ts';
 
-/** @module Invariants about events on the bus and at the webhook targets. */
 export const canonical = ({ bus }: Pick<History, 'bus'>): readonly HistoryEvent[] =>
   bus.filter(({ source }) => source === 'payments');
 

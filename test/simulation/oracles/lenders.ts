@@ -1,11 +1,10 @@
+/** @module An invariant about organizations' subscriptions paid by a member's own method. */
 import { isCarriedOut, SKEW_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, Oracle, Person } from '../model/history.ts';
 import { isOfMerchant } from '../model/merchants.ts';
 import { type Model, modelOf } from '../model/owners.ts';
 import { changesAndWithdrawals, plansStarted } from '../model/plans.ts';
 import { at } from '../model/records.ts';
-
-/** @module An invariant about organizations' subscriptions paid by a member's own method. */
 
 /** The user with an own method paying for an organization, according to a response. */
 const lenderIn = ({ ownerOf }: Model, { body }: HistoryExchange): string | undefined => {

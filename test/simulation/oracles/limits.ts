@@ -1,8 +1,8 @@
+/** @module Invariants about rate limits, for histories with rate limits on. */
 import { firstUnderKey, organizationAsked, SKEW_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, Oracle } from '../model/history.ts';
 import { modelOf } from '../model/owners.ts';
 
-/** @module Invariants about rate limits, for histories with rate limits on. */
 const HOUR_MS = 3_600_000;
 
 /** A counted decline. A repeated response under the same key does not count. */
@@ -11,7 +11,7 @@ const declinesOf = (history: History): readonly HistoryExchange[] =>
     (one) => one.status === 402 && one.body?.code === 'PAYMENT_DECLINED' && firstUnderKey(history, one) === one,
   );
 
-/** The window, by the service's clock; undefined if its end may have fallen into the request. */
+/** The hour of the request by the service's clock; undefined if the hour may have ended during the request. */
 const windowOf = ({ sentAt, answeredAt }: HistoryExchange): number | undefined => {
   const [from, to] = [sentAt - SKEW_MS, answeredAt + SKEW_MS].map((time) => Math.floor(time / HOUR_MS));
   return from === to ? from : undefined;
@@ -46,7 +46,7 @@ export const declinesLimited: Oracle = {
   },
 };
 
-/** The smallest window that a person can fill. */
+/** The number of requests that the smallest window of a person permits. */
 const LEAST = 5;
 
 /** A sliding window of an hour also counts a share of the previous hour. */
@@ -61,7 +61,7 @@ export const limitedByOwnRequests: Oracle = {
   atRestOnly: false,
   violations: (history) => {
     const { ownerOf } = modelOf(history);
-    /** Members share the windows of their organization. */
+    /** True if the request counts in the windows of an organization, which its members share. */
     const isShared = (one: HistoryExchange): boolean =>
       organizationAsked(one) !== undefined || one.path.split('/').some((part) => ownerOf(part)?.organizationId);
     return history.exchanges

@@ -1,8 +1,8 @@
+/** @module Invariants about acknowledged writes and about lists. */
 import { erasuresOf, isErasedBy } from '../model/erasures.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { isVisible, recordsOf } from '../model/records.ts';
 
-/** @module Invariants about acknowledged writes and about lists. */
 const CREATES: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
   '/payments': 'payments',
   '/payments/intents': 'payments',
@@ -58,7 +58,7 @@ const isErased = (history: History, exchange: HistoryExchange, record: HistoryJs
   return erasuresOf(history).some((one) => sentAt < one.doneAt && isErasedBy(one, owner));
 };
 
-/** True for a method detached at the provider, or able to expire after a day without authentication. */
+/** True if the method was detached at the provider, or may have been removed after a day without its authentication. */
 const isRemovedThere = ({ acts }: History, { id, setup_status, provider_payment_method_id }: HistoryJson): boolean =>
   String(id).startsWith('pmt_') &&
   (setup_status === 'requires_action' ||
@@ -141,7 +141,7 @@ const isListed = (kind: string, item: HistoryItem): boolean => {
   return true;
 };
 
-/** The owner of the list with the record. */
+/** The owner in whose list the record appears. */
 const listOf = ({ organizationId, userId }: HistoryItem): string =>
   organizationId === undefined ? `USER#${userId}` : `ORG#${organizationId}`;
 

@@ -1,7 +1,6 @@
+/** @module Invariants about customers and payment methods. At rest each record matches the provider's record. */
 import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { recordsOf } from '../model/records.ts';
-
-/** @module Invariants about customers and payment methods. At rest each record matches the provider's record. */
 
 /** Providers that send an event after a change of a customer or card. */
 const TELLING = new Set(['provider_a', 'provider_c']);

@@ -1,10 +1,10 @@
+/** @module Invariants about charges, amounts and refunds. */
 import type { History, HistoryAct, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { amountOfCharge, wasHeld } from '../model/holds.ts';
 import { actsOnSubscriptions, PRICING, TRIAL_MOVED } from '../model/outside.ts';
 import { isOfChange, planVersions } from '../model/plans.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
-/** @module Invariants about charges, amounts and refunds. */
 const grouped = <T>(
   all: readonly T[],
   keyOf: (one: T) => string | null | undefined,

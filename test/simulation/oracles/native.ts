@@ -1,10 +1,10 @@
+/** @module Invariants about provider-billed subscriptions. */
 import { actingPerson } from '../model/acting.ts';
 import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { actsOnSubscriptions, INVOICE_PAID, PRICING } from '../model/outside.ts';
 import { planVersions } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 
-/** @module Invariants about provider-billed subscriptions. */
 const secondOf = (time: string | null | undefined): number | null =>
   time === null || time === undefined ? null : Math.floor(at(time) / 1_000);
 

@@ -1,3 +1,4 @@
+/** @module Invariants about the notice before a renewal. */
 import { SKEW_MS } from '../model/exchanges.ts';
 import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { actsOnSubscriptions } from '../model/outside.ts';
@@ -5,7 +6,6 @@ import { planVersions } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 import { NOTICE_DAYS } from '../world/people.ts';
 
-/** @module Invariants about the notice before a renewal. */
 const DAY_MS = 86_400_000;
 /** Each table failure and each killed function delays due work by some minutes. */
 const LATEST_BY_FAULTS_MS = 12 * 3_600_000;

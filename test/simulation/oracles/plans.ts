@@ -1,3 +1,4 @@
+/** @module Invariants about plan changes of subscriptions. */
 import { type Code, codesAtCreation, listPriceOf, reducedBy, totalOf } from '../model/codes.ts';
 import { isCarriedOut, SKEW_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
@@ -5,8 +6,6 @@ import { isOfMerchant } from '../model/merchants.ts';
 import { actsOnSubscriptions } from '../model/outside.ts';
 import { changeRequests, isMerchantsChange, isOfChange, plansStarted } from '../model/plans.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
-
-/** @module Invariants about plan changes of subscriptions. */
 
 const chargesOf = ({ ledger }: History): ReadonlyMap<string, HistoryJson> =>
   new Map(ledger.charges.filter(isChargeTaken).map((charge) => [String(charge.payment_id), charge]));
@@ -121,7 +120,7 @@ const LEAST_BEFORE_END_MS = 600_000;
 const isTooLate = ({ expires_at: expires, period_end: end }: HistoryJson): boolean =>
   at(expires) > at(end) - LEAST_BEFORE_END_MS;
 
-/** The subscriptions in the body with an open, expiring change. */
+/** The subscriptions in the body with an open change that expires. */
 const waitingIn = (body: HistoryJson): readonly HistoryJson[] =>
   [body, body?.data]
     .flat()
@@ -143,7 +142,7 @@ export const waitsWithinPeriod: Oracle = {
   },
 };
 
-/** True for a scheduled change, effective without a request at that moment. */
+/** True if a scheduled change took effect, without a request at that moment. */
 const isBySchedule = ({ actor, dueCents }: HistoryItem): boolean =>
   dueCents === undefined && !['user', 'admin', 'key'].includes(actor?.type);
 

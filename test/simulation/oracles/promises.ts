@@ -1,9 +1,9 @@
+/** @module Invariants about the promises of a response. */
 import { firstUnderKey, isCarriedOut, SKEW_MS, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { actsOnSubscriptions, ENDING, PRICING, TRIAL_MOVED } from '../model/outside.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
-/** @module Invariants about the promises of a response. */
 export const syncFinds: Oracle = {
   sentence: 'A payment is found by the id that its provider has given to it',
   atRestOnly: false,

@@ -1,10 +1,9 @@
+/** @module Invariants about events. Each change of a record has one event, with correct amounts in a possible order. */
 import type { History, HistoryEvent, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { changedThere } from '../model/outside.ts';
 import { plansStarted } from '../model/plans.ts';
 import { at, isVisible, recordsOf } from '../model/records.ts';
 import { canonical, partsOf } from './events.ts';
-
-/** @module Invariants about events. Each change of a record has one event, with correct amounts in a possible order. */
 
 /** The events of each record by their ids, which are `record:version:event`. */
 const publishedOf = (history: History): ReadonlyMap<string, ReadonlyMap<string, HistoryEvent>> => {
@@ -114,7 +113,7 @@ const eventsOfMembership = (subscription: HistoryItem, versions: readonly Histor
 
 interface OfMembership {
   readonly events: ReadonlyMap<string, HistoryEvent> | undefined;
-  /** The events of the membership's subscription. */
+  /** The versions of the membership's subscription. */
   readonly versions: readonly HistoryItem[];
 }
 
@@ -333,7 +332,10 @@ export const eventAmounts: Oracle = {
   },
 };
 
-/** Events may arrive in any order. Receivers compare timestamps, even if the clocks of two instances differ. */
+/**
+ * Events may arrive in any order, so receivers compare their timestamps. The timestamps must be in order even if the
+ * clocks of two instances differ.
+ */
 export const eventsInOrder: Oracle = {
   sentence: 'The events of a record begin with its creation, and a later version has no earlier timestamp',
   atRestOnly: false,

@@ -1,11 +1,10 @@
+/** @module Rights to read records. The people of the merchant may read all records. */
 import { earlierUnderKey, firstUnderKey, organizationAsked, SKEW_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryJson, Oracle, Person } from '../model/history.ts';
 import { isOfMerchant } from '../model/merchants.ts';
 import { CREATES, guestIdOf, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 
-/** @module Rights to read records. The people of the merchant may read all records. */
-
-/** The maximum age of a membership usable in reads. */
+/** The maximum age of a cached membership that a read may use. */
 const CACHE_MS = 300_000;
 
 const RECORD = /^(pay|pmt|cust|subs|addr|ref|dsp|org|log)_[0-9a-f]{24}$/;
@@ -27,7 +26,7 @@ const mayRead = ({ standing }: Model, { person, exchange, recordId }: Reader, ow
   return standing.rolesBetween({ userId: person.userId, organizationId }, from, exchange.answeredAt).size > 0;
 };
 
-/** The ids in a payment's related lists. */
+/** The ids of a payment's refunds and disputes. */
 const BESIDE = /^(?:ref|dsp)_/;
 
 /** True if the sent token, or the token from this create, opens the record. Some tokens open one record only. */
@@ -56,7 +55,7 @@ const recordsIn = (value: HistoryJson): readonly HistoryJson[] => {
   return typeof value.id === 'string' && RECORD.test(value.id) ? [value, ...nested] : nested;
 };
 
-/** The records in a CSV list of payments. Some columns contain related records. */
+/** The payments in a CSV list, by the first column. Other columns contain related records. */
 const paymentsInTable = (text: string): readonly HistoryJson[] =>
   text.startsWith('id,') ? (text.match(/^pay_[0-9a-f]{24}/gm) ?? []).map((id) => ({ id })) : [];
 

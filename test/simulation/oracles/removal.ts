@@ -1,10 +1,10 @@
+/** @module Invariants about deleted and erased records. */
 import { gunzipSync } from 'node:zlib';
 import { erasuresOf } from '../model/erasures.ts';
 import { attachedMethods, isCarriedOut, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryJson, Oracle } from '../model/history.ts';
 import { at, recordsOf } from '../model/records.ts';
 
-/** @module Invariants about deleted and erased records. */
 export const nothingLeftAtProvider: Oracle = {
   sentence: 'At rest nothing that was deleted here is left at its provider',
   atRestOnly: true,

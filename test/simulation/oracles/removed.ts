@@ -1,9 +1,8 @@
+/** @module An invariant about people who lose their rights while their requests run. */
 import type { HistoryClaim, Oracle } from '../model/history.ts';
 import { modelOf } from '../model/owners.ts';
 import { recordsOf } from '../model/records.ts';
 import { mayManage } from '../model/standing.ts';
-
-/** @module An invariant about people who lose their rights while their requests run. */
 
 /**
  * The request may have been checked before the loss of rights, so its claim must check again. Acts of earlier claims

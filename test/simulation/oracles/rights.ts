@@ -1,3 +1,4 @@
+/** @module Invariants about the right to charge at each moment. */
 import { actingPerson } from '../model/acting.ts';
 import { paidByHand, paidByPayers } from '../model/acts.ts';
 import { SKEW_MS, UNDER_WAY_MS } from '../model/exchanges.ts';
@@ -6,8 +7,6 @@ import type { History, HistoryExchange, HistoryItem, Oracle, Person } from '../m
 import { type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 import { mayManage } from '../model/standing.ts';
-
-/** @module Invariants about the right to charge at each moment. */
 
 /** A charge of the ledger with its payment and its method. */
 interface Charge {

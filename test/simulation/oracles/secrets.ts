@@ -1,9 +1,9 @@
+/** @module Invariants about data that must appear nowhere. */
 import { LOCAL_SECRETS } from '../../../infra/local/machine/environment.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle, PlantedSecret } from '../model/history.ts';
 import { isOfMerchant } from '../model/merchants.ts';
 import { modelOf } from '../model/owners.ts';
 
-/** @module Invariants about data that must appear nowhere. */
 const SERVICE_SECRETS: readonly PlantedSecret[] = Object.entries(LOCAL_SECRETS)
   // These two texts are part of every provider request, and are not secrets of the service.
   .filter(([name]) => !/CLIENT_ID|WEBHOOK_ID|PUBLIC_KEY/.test(name))

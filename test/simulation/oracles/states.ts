@@ -1,3 +1,4 @@
+/** @module Invariants about the statuses of payments, subscriptions and memberships, and about the end of work. */
 import { attachedMethods } from '../model/exchanges.ts';
 import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { wasHeld } from '../model/holds.ts';
@@ -5,7 +6,6 @@ import { planVersions } from '../model/plans.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 import { paidTiers } from './tiers.ts';
 
-/** @module Invariants about the statuses of payments, subscriptions and memberships, and about the end of work. */
 export const statusesAgree: Oracle = {
   sentence: 'At rest a payment has succeeded if and only if its provider has collected the money',
   atRestOnly: true,
@@ -190,7 +190,7 @@ const forgivenIn = ({ ledger }: History): ReadonlySet<string> =>
       .map(({ subscription }) => subscription),
   );
 
-/** The provider's ids of debt-free subscriptions with a newest invoice settled without a payment. */
+/** The provider's ids of subscriptions without debt whose newest invoice was settled without a payment. */
 const settledOtherwise = ({ ledger }: History): ReadonlySet<string> => {
   const newest = new Map(ledger.invoices.map((invoice) => [invoice.subscription, invoice] as const));
   const owing = new Set(owingIn(ledger));
@@ -288,8 +288,9 @@ export const nativeStatusesAgree: Oracle = {
 };
 
 /**
- * The methods attached at the provider. After a change without a response, a method may be deleted here before the
- * provider's event arrives. The renewal then fails until the payer chooses a method. Nothing is charged in a pause.
+ * Compares only methods that are attached at the provider. After a change without a response, a method may be deleted
+ * here before the provider's event arrives; the renewal then fails until the payer chooses a method. Paused
+ * subscriptions are not compared, because nothing is charged in a pause.
  */
 export const nativeMethodsAgree: Oracle = {
   sentence: 'At rest a subscription that its provider bills charges the method that its record names',

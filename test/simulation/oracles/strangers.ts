@@ -1,10 +1,9 @@
+/** @module Invariants about strangers who know guests' e-mail addresses, Idempotency-Keys and ids. */
 import { earlierUnderKey, isCarriedOut } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, Oracle } from '../model/history.ts';
 import { guestIdOf, guestOfExchange, guestOfToken, modelOf } from '../model/owners.ts';
 import { idOfKey, idsBeside } from '../model/plain-ids.ts';
 import { recordsOf } from '../model/records.ts';
-
-/** @module Invariants about strangers who know guests' e-mail addresses, Idempotency-Keys and ids. */
 
 /** The first request that received a token of the guest. */
 const firstRequests = ({ exchanges }: History): ReadonlyMap<string, HistoryExchange> => {

@@ -1,6 +1,6 @@
+/** @module Invariants about retried work. */
 import type { Oracle } from '../model/history.ts';
 
-/** @module Invariants about retried work. */
 export const nothingGivenUp: Oracle = {
   sentence: 'In calm weather no work is given up',
   atRestOnly: true,

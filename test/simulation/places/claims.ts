@@ -1,18 +1,18 @@
+/**
+ * @module The writes of users' requests to claim their acts at a provider, each with the true time of the table's
+ * write. A function's clock is inaccurate, and its claim may be written much later than dated. So only the table knows
+ * the order.
+ */
 import { currentWork } from '../../../shared/core/actor.ts';
 import type { Item, TransactionStep } from '../../../shared/platform/connection.ts';
 import { currentInvocation } from '../kernel/invocation.ts';
 import { actingPerson } from '../model/acting.ts';
 import type { HistoryClaim } from '../model/history.ts';
 
-/**
- * @module The writes of users' requests to claim their acts at a provider, each with the true time of the table's
- * write. A function's clock is inaccurate, and its claim may be written much later than dated. So only the table knows
- * the order.
- */
 export interface Claims {
   readonly all: readonly HistoryClaim[];
   /**
-   * Must be called in the writing function, which identifies the user. @returns the work executed by the table
+   * Must be called in the writing function, which identifies the user. @returns the work that the table must execute
    * instead of `run`
    */
   noting<T extends { readonly ok: boolean }>(

@@ -1,13 +1,13 @@
+/**
+ * @module Simulates Lambda. The start of a function is a step. An instance serves one invocation at a time, and keeps
+ * its caches between invocations. A killed or timed-out invocation also ends its instance.
+ */
 import type { FunctionContext, Handler, LoadHandler } from '../../../infra/local/machine/invoke.ts';
 import type { Trigger } from '../../../shared/platform/trigger.ts';
 import { currentInvocation, type Invocation, runIn } from '../kernel/invocation.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import { refusedWith } from '../kernel/step.ts';
 
-/**
- * Lambda. The start of a function is a step. An instance serves one invocation at a time, and keeps its caches between
- * invocations. A killed or timed-out invocation also ends its instance.
- */
 export interface FunctionsAsSteps {
   readonly load: LoadHandler;
   /** The instance of the running function, or the shared instance of everything outside of functions. */

@@ -5,8 +5,8 @@ import { type Key, TABLE } from '../../../shared/platform/keys.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 
 /**
- * Lagging indexes. As on DynamoDB, a read of an index sees the table of a moment ago. Reads of the table itself see
- * every write.
+ * Makes the indexes lag. As on DynamoDB, a read of an index sees the table of a moment ago. Reads of the table itself
+ * see every write.
  */
 export const laggingIndexes = (kernel: Kernel, connection: Connection): Connection => {
   const { indexLagMs } = kernel.weather();

@@ -1,3 +1,7 @@
+/**
+ * @module Every HTTP call of the run. Functions call providers, AWS, the identity service and webhook targets;
+ * providers and clients call the gateway. Nothing leaves the process.
+ */
 import { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { HostParts } from '../../../infra/local/host/assemble.ts';
@@ -14,10 +18,6 @@ import {
 } from '../kernel/step.ts';
 import type { HistoryProviderCall } from '../model/history.ts';
 
-/**
- * Every HTTP call of the run. Functions call providers, AWS, the identity service and webhook targets; providers and
- * clients call the gateway. Nothing leaves the process.
- */
 export interface Sent {
   readonly method: string;
   readonly url: string;
@@ -169,7 +169,7 @@ const answeredWith = (kind: string, received: Received): Fault<Received> => ({
 const unsent = refusedWith<Received>('connection refused', () => new NetworkError('ECONNREFUSED'));
 const reset = lostWith<Received>('answer lost', () => new NetworkError('ECONNRESET'), 2);
 
-/** A failure with the vendor's own response, by a fault rule of the simulator for the next call. */
+/** A failure with the vendor's own response. A fault rule of the simulator causes it at the next call. */
 const vendorFault = (
   action: string,
   kind: string,

@@ -43,7 +43,7 @@ export interface SimulatedService {
   close(): Promise<void>;
 }
 
-/** The type of the response's body is the caller's claim. */
+/** The body of a response. Its type is not checked, so the caller decides how to read it. */
 export type SimulatedJson = ReturnType<typeof JSON.parse>;
 
 /** Providers and targets have short time limits, so time-outs are frequent. */
@@ -58,7 +58,10 @@ const SETTINGS = {
 
 const handlers = new Map<string, Handler>();
 
-/** The platform refuses every module missing in this list. */
+/**
+ * Modules that functions load only when they need them. They are loaded before a run, because a run must not load a
+ * module.
+ */
 const LOADED_WHEN_NEEDED = [
   ...['stripe/stripe', 'paypal/paypal', 'square/square', 'braintree/braintree'].map((name) => `providers/${name}`),
   'access/guest-signature',
@@ -96,7 +99,10 @@ interface Chosen {
   readonly limits: boolean;
 }
 
-/** Rate limits add steps to a request, and few people send enough requests to reach a limit. */
+/**
+ * The share of runs with rate limits. Rate limits add steps to a request, and few people send enough requests to reach
+ * a limit.
+ */
 const LIMITED = 0.25;
 
 const drawSettings = (kernel: Kernel): Chosen => ({

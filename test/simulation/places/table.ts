@@ -99,7 +99,7 @@ const keyOf = (step: TransactionStep): { readonly pk?: unknown; readonly sk?: un
 };
 
 const nameOf = ({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): string => `${pk}/${sk}`;
-/** List entries have a time as their sort key. */
+/** The kind of an item by its sort key. List entries have a time as their sort key. */
 const kindOf = (sk: unknown): string => {
   const [first = ''] = String(sk).split('#');
   return /^\d/.test(first) ? 'entry' : first;

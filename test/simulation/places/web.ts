@@ -1,10 +1,10 @@
+/** @module `fetch`, `node:http`, and the transport of the AWS SDK, by which libraries reach the network. */
 import { Buffer } from 'node:buffer';
 import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
 import type { AwsSend } from '../../../infra/local/machine/aws-transport.ts';
 import { NetworkError, type Received, type Send } from './network.ts';
 
-/** `fetch`, `node:http`, and the transport of the AWS SDK, by which libraries reach the network. */
 export const simulatedFetch =
   (send: Send) =>
   async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
@@ -35,7 +35,7 @@ const textOf = (body: unknown): string => {
 const pairsOf = ({ headers }: Received): [string, string][] =>
   Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]);
 
-/** The caller stops waiting, but the call continues. */
+/** Rejects when the signal aborts. The caller then stops waiting, but the call continues. */
 const aborting = <T>(work: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> => {
   if (!signal) return work;
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
+/** @module Operations on addresses, and on the billing addresses of methods and subscriptions. */
 import { choose, maybe, type WorldOperation } from './operation.ts';
 import { drawOrganization, drawPayer } from './payments.ts';
 
-/** @module Operations on addresses, and on the billing addresses of methods and subscriptions. */
 const TYPES = ['billing', 'billing', 'shipping'] as const;
 const COUNTRIES = ['DE', 'US', 'JP'] as const;
 

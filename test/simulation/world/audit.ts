@@ -1,3 +1,4 @@
+/** @module Reads lists and summaries at the end of a run, without faults. */
 import type { Prng } from '../kernel/prng.ts';
 import { organizationAsked } from '../model/exchanges.ts';
 import type {
@@ -15,7 +16,6 @@ import type { Client } from './client.ts';
 import type { AskedRequest } from './operation.ts';
 import { ACCOUNTS, ADA, GUESTS, PEOPLE, PROJECT, ROOT } from './people.ts';
 
-/** Reads lists and summaries at the end of a run, without faults. */
 const LISTS = [
   { kind: 'payments', of: 'payments', limit: 50 },
   // A page shorter than its list.
@@ -81,12 +81,15 @@ const MOST_REPEATED = 6;
 const MOST_FOREIGN = 5;
 const MOST_FORMER = 5;
 const MOST_BESIDE = 3;
-/** Each instance of a function has its own cache, and any instance may respond. */
+/**
+ * How often a former member requests a page. Each instance of a function has its own cache, and any instance may
+ * respond.
+ */
 const INSTANCES = 2;
 
 /**
- * At the end everyone again requests some known pages, records of others and the lists without a credential, without
- * faults. Their rights may have changed since.
+ * At the end, without faults, everyone requests again some known pages, records of others, and the lists that need no
+ * credential. Rights may have changed since the earlier requests.
  */
 export const askAround = async (client: Client, prng: Prng, history: History): Promise<void> => {
   const ask: Ask = (person, path, more = {}) =>

@@ -1,8 +1,7 @@
+/** @module Changes of customers and payment methods on the providers' dashboards and by the card networks. */
 import type { HistoryJson } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
 import { maybe, type Scene, type WorldOperation } from './operation.ts';
-
-/** @module Changes of customers and payment methods on the providers' dashboards and by the card networks. */
 
 /** Providers that send an event after a change of a customer or card. PayPal sends no such event. */
 const TELLING = ['provider_a', 'provider_c'];

@@ -1,10 +1,10 @@
+/** @module Changes of a subscription by the Stripe account's owner on the dashboard, and by a payer in the portal. */
 import type { HistoryJson } from '../model/history.ts';
 import { COLLECTING, ENDING, INVOICE_PAID, PRICING, TRIAL_MOVED } from '../model/outside.ts';
 import type { Known } from './knowledge.ts';
 import { type Acted, inDays, maybe, type Scene, type WorldOperation } from './operation.ts';
 import type { StageAnswer } from './stage.ts';
 
-/** @module Changes of a subscription by the Stripe account's owner on the dashboard, and by a payer in the portal. */
 const native = ({ prng, knowledge, latest }: Scene): Known | undefined => {
   const isAny = prng.chance(0.15);
   const found = knowledge
@@ -65,7 +65,7 @@ const setUnpaid = onSubscription('set a subscription unpaid at the provider', 1,
 
 const FINAL = new Set(['paid', 'void']);
 
-/** A mostly unsettled invoice. */
+/** One of the latest invoices, mostly an unsettled one. */
 const invoiceOf = ({ prng }: Scene) => {
   const [isAny, ofLast] = [prng.chance(0.2), prng.int(1, 3)];
   return ({ body }: StageAnswer): HistoryJson => {

@@ -1,3 +1,7 @@
+/**
+ * @module People of the merchant who are payers or members of paying organizations. They decide on those payments and
+ * on payments of others, such as by refunds, captures, releases and prices. The platform admin also uses a service key.
+ */
 import type { Prng } from '../kernel/prng.ts';
 import type { Person } from '../model/history.ts';
 import { endHoldBy } from './holds.ts';
@@ -8,11 +12,6 @@ import { drawAmount, drawProvider } from './payments.ts';
 import { FAY, FAY_AS_GUEST, MERCHANTS, OLI, PRODUCTS, ROOT, USERS } from './people.ts';
 import { chooseChangeable, drawFree, drawTarget } from './plans.ts';
 import type { StageAnswer } from './stage.ts';
-
-/**
- * @module People of the merchant who are payers or members of paying organizations. They decide on those payments and
- * on payments of others, such as by refunds, captures, releases and prices. The platform admin also uses a service key.
- */
 
 type Decider = Pick<AskedRequest, 'person' | 'byKey'>;
 
@@ -36,7 +35,7 @@ interface Paying {
   readonly organizationId?: string | undefined;
 }
 
-/** The first step of the payment by that person, or undefined. */
+/** Makes the first step of a payment by this payer; undefined if there is none. */
 type Then = (paying: Paying) => OperationStep | undefined;
 type Payer = (scene: Scene, decider: Decider, then: Then) => OperationStep | undefined;
 
@@ -162,7 +161,7 @@ const decideOnKnown: WorldOperation = {
   },
 };
 
-/** A price below most existing plans. */
+/** A plan that is cheaper than most plans. */
 const CHEAPEST = { product_id: PRODUCTS.weekly.id, quantity: 1 };
 
 /** A free price, a waived difference, or an immediate downgrade. Payers only change the product or the quantity. */

@@ -1,3 +1,4 @@
+/** @module Merchants hold amounts, capture or release them, and forget some. Payers try to do the same. */
 import type { Prng } from '../kernel/prng.ts';
 import type { Person } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
@@ -5,8 +6,6 @@ import { type AskedRequest, choose, type OperationStep, type Scene, type WorldOp
 import { drawAmount, drawPayer } from './payments.ts';
 import { MERCHANTS, ROOT, type WorldProvider } from './people.ts';
 import type { StageAnswer } from './stage.ts';
-
-/** @module Merchants hold amounts, capture or release them, and forget some. Payers try to do the same. */
 
 const HELD = 'requires_capture';
 
@@ -49,10 +48,10 @@ const releaseBy = (person: Person, { id }: Held): AskedRequest => ({
 export const endHoldBy = (person: Person, held: Held, prng: Prng): AskedRequest =>
   prng.chance(MERCHANTS.includes(person) ? 0.7 : 0.3) ? captureBy(person, held, prng) : releaseBy(person, held);
 
-/** The probability that the merchant acts. A payer acting instead is refused. */
+/** The probability that the merchant acts. If a payer acts instead, the request is refused. */
 const MERCHANT = 0.8;
 
-/** A mostly held, and sometimes formerly or never held, payment. */
+/** Chooses a payment, mostly with a held amount. Sometimes its hold has ended, or it never had a hold. */
 const chooseHeld = (scene: Scene, person: Person): Known | undefined => {
   if (person !== ROOT) {
     return choose(scene, { kind: 'payment', person: person.name, fits: ({ status }) => status === HELD });

@@ -1,10 +1,10 @@
+/**
+ * @module The people's knowledge of the service's records, limited to ids from their responses. An attacker knows the
+ * ids of everyone.
+ */
 import type { Prng } from '../kernel/prng.ts';
 import type { HistoryJson } from '../model/history.ts';
 
-/**
- * The people's knowledge of the service's records, limited to ids from their responses. An attacker knows the
- * ids of everyone.
- */
 export const KINDS = {
   pay: 'payment',
   pmt: 'method',

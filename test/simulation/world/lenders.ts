@@ -1,3 +1,7 @@
+/**
+ * @module Members pay for a subscription of their organization with their own card. Other members and the merchant
+ * change the price of that subscription.
+ */
 import type { Prng } from '../kernel/prng.ts';
 import type { Person } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
@@ -6,11 +10,6 @@ import { type AskedRequest, isDone, maybe, type OperationStep, type Scene, type 
 import { drawAmount, drawProvider } from './payments.ts';
 import { ACCOUNTS, MERCHANTS, PRODUCTS, ROOT } from './people.ts';
 import { changeBy, drawFree, withdrawBy } from './plans.ts';
-
-/**
- * @module Members pay for a subscription of their organization with their own card. Other members and the merchant
- * change the price of that subscription.
- */
 
 /** The owner and the members who may subscribe for an organization. */
 const managersOf = ({ knowledge, users }: Scene, { id, fields }: Known): readonly Person[] => {
@@ -40,7 +39,7 @@ const lentIn = ({ knowledge }: Scene): readonly Lent[] =>
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The changing person, either another manager, the merchant, or sometimes the lender. */
+/** The person who changes the subscription: another manager, the merchant, or sometimes the lender. */
 const drawChanger = (scene: Scene, { organization, lender }: Lent): Person => {
   const { prng } = scene;
   const managers = managersOf(scene, organization);

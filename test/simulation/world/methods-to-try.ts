@@ -1,7 +1,7 @@
+/** @module Test values of the simulated providers (see docs/local.md). */
 import type { Prng } from '../kernel/prng.ts';
 import type { WorldProvider } from './people.ts';
 
-/** Test values of the simulated providers, with their weights. See docs/local.md. */
 export const PLAIN_TOKENS: Readonly<Record<WorldProvider, string>> = {
   provider_a: 'pm_card_visa',
   provider_b: 'SIM-OK',

@@ -1,8 +1,8 @@
+/** @module Operations on saved methods and customers. */
 import { drawToken } from './methods-to-try.ts';
 import { choose, maybe, type WorldOperation } from './operation.ts';
 import { drawOrganization, drawPayer, drawProvider } from './payments.ts';
 
-/** @module Operations on saved methods and customers. */
 const save: WorldOperation = {
   name: 'save a method',
   weight: 8,

@@ -1,3 +1,7 @@
+/**
+ * @module A person tries many stolen cards on new payments, saves them, and has subscriptions charge them. Most cards
+ * are declined. A guest names the e-mail address of another guest, who pays afterwards.
+ */
 import type { Prng } from '../kernel/prng.ts';
 import type { HistoryJson, Person } from '../model/history.ts';
 import { DECLINED_CARDS } from './methods-to-try.ts';
@@ -5,10 +9,6 @@ import type { AskedRequest, OperationStep, Scene, WorldOperation } from './opera
 import { confirmStep, drawAmount, drawProvider } from './payments.ts';
 import { GUESTS, type WorldProvider } from './people.ts';
 
-/**
- * @module A person tries many stolen cards on new payments, saves them, and has subscriptions charge them. Most cards
- * are declined. A guest names the e-mail address of another guest, who pays afterwards.
- */
 interface Minter {
   readonly prng: Prng;
   readonly person: Person;

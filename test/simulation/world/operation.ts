@@ -55,7 +55,7 @@ export interface AskedRequest {
   readonly beside?: OperationStep;
   /** The idempotency key; by default a new key or none. */
   readonly idempotencyKey?: string;
-  /** The organization of the separately opened session. */
+  /** The organization that the session names. Such a session is opened separately. */
   readonly inOrganization?: string | undefined;
   /** The service key that sends the request instead of the person's session. `merchant` is the person's own key. */
   readonly byKey?: WorldKey;

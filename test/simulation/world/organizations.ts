@@ -1,3 +1,4 @@
+/** @module Operations on organizations and their members. */
 import { organizationAsked } from '../model/exchanges.ts';
 import type { HistoryExchange, Person } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
@@ -6,7 +7,6 @@ import { confirmStep } from './payments.ts';
 import { ACCOUNTS, ROOT } from './people.ts';
 import type { StageAnswer } from './stage.ts';
 
-/** @module Operations on organizations and their members. */
 const ROLES = ['admin', 'billing', 'member'] as const;
 
 /** The acting person, mostly the organization's owner. */

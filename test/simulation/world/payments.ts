@@ -1,3 +1,4 @@
+/** @module Operations on payments and refunds. */
 import type { Prng } from '../kernel/prng.ts';
 import type { Person } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
@@ -15,7 +16,6 @@ import { ADA, CODE_WORDS, GUESTS, PRODUCTS, PROJECT, ROOT, WORLD_PROVIDERS, type
 import { payInBrowser } from './provider-acts.ts';
 import type { StageAnswer } from './stage.ts';
 
-/** @module Operations on payments and refunds. */
 const AMOUNTS = [100, 700, 1_000, 2_500, 4_999] as const;
 const UNCONFIRMED = ['created', 'requires_payment_method'];
 const REUSABLE = [...UNCONFIRMED, 'failed'];
@@ -40,7 +40,10 @@ export const drawProject = (prng: Prng, { name }: Person): Record<string, unknow
 
 const CODED = 0.3;
 
-/** A discount code, or none. The amounts of a free price are sent without the code's discount. */
+/**
+ * The price, sometimes with a discount code. With a code, a free price states its subtotal before the code's discount,
+ * but no total.
+ */
 export const withCode = (prng: Prng, price: Readonly<Record<string, unknown>>): Record<string, unknown> => {
   const words = prng.fork('code');
   if (!words.chance(CODED)) return { ...price };

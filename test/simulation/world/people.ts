@@ -1,6 +1,6 @@
+/** @module The people of a run. They are few, so that their records meet often. */
 import type { Person } from '../model/history.ts';
 
-/** @module The people of a run. They are few, so that their records meet often. */
 const user = (name: string): Person => ({
   name,
   kind: 'user',

@@ -1,3 +1,4 @@
+/** @module Payers preview, change and withdraw plans. A merchant sets prices, and some payers try that, too. */
 import type { Prng } from '../kernel/prng.ts';
 import type { Person } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
@@ -14,8 +15,6 @@ import {
 import { drawAmount, drawProvider } from './payments.ts';
 import { PRODUCTS, ROOT } from './people.ts';
 import type { StageAnswer } from './stage.ts';
-
-/** @module Payers preview, change and withdraw plans. A merchant sets prices, and some payers try that, too. */
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -76,7 +75,7 @@ const cancelBy = ({ person, id }: Changer, prng: Prng): AskedRequest => ({
   body: { cancel_at_period_end: prng.chance(0.5) },
 });
 
-/** The acts of a payer during or just after the change. */
+/** A payer's act during or just after the change: a withdrawal, a cancellation, or none. */
 const regret = (changer: Changer, prng: Prng): OperationStep | undefined =>
   prng.weighted([
     { weight: 6, value: undefined },
@@ -84,7 +83,7 @@ const regret = (changer: Changer, prng: Prng): OperationStep | undefined =>
     { weight: 1, value: cancelBy(changer, prng) },
   ]).value;
 
-/** The change naming the preview's time and amounts. */
+/** Previews the change, and then makes it with the preview's time and amount. */
 const previewBy = (changer: Changer, body: Body, prng: Prng): AskedRequest => ({
   ...changeBy(changer, body),
   path: `/subscriptions/${changer.id}/change/preview`,

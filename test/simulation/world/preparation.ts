@@ -1,3 +1,4 @@
+/** @module What exists before the first operation: service keys, products, an organization, methods and payments. */
 import type { Prng } from '../kernel/prng.ts';
 import type { HistoryJson, Person } from '../model/history.ts';
 import type { Client } from './client.ts';
@@ -22,8 +23,6 @@ import {
   WORLD_PROVIDERS,
 } from './people.ts';
 import { drawPrice } from './subscriptions.ts';
-
-/** @module What exists before the first operation: service keys, products, an organization, methods and payments. */
 
 const PAYERS_SCOPES = ['payments', 'subscriptions', 'methods', 'organizations'].map((of) => `${of}:write`);
 const READ_SCOPES = ['payments', 'subscriptions', 'customers', 'webhooks'].map((of) => `${of}:read`);
@@ -58,7 +57,7 @@ const makeKeys = async (client: Client, prng: Prng): Promise<void> => {
   }
 };
 
-/** Sessions, reference records and, mostly, an organization with members and saved methods. */
+/** Prepares sessions, reference records and, mostly, an organization with members and saved methods. */
 export const prepare = async (client: Client, prng: Prng, merchants: readonly Person[]): Promise<void> => {
   for (const person of ACCOUNTS) await client.signIn(person);
   await makeKeys(client, prng.fork('keys'));

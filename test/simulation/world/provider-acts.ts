@@ -1,3 +1,4 @@
+/** @module Acts of payers, banks and provider dashboards outside the service. */
 import { LOCAL_SECRETS, PUBLISHABLE_KEY } from '../../../infra/local/machine/environment.ts';
 import type { Prng } from '../kernel/prng.ts';
 import type { HistoryJson } from '../model/history.ts';
@@ -6,7 +7,6 @@ import { type Acted, inDays, maybe, type Scene, type WorldOperation } from './op
 import { ROOT } from './people.ts';
 import type { StageAnswer } from './stage.ts';
 
-/** @module Acts of payers, banks and provider dashboards outside the service. */
 const paid = ({ prng, knowledge, latest }: Scene): Known | undefined => {
   const found = knowledge.all('payment').filter(({ fields }) => fields['status'] === 'succeeded');
   return found.length === 0 ? undefined : prng.pick(found.slice(-latest));

@@ -1,9 +1,9 @@
+/** @module Reads of all people. */
 import type { Person } from '../model/history.ts';
 import type { Kind } from './knowledge.ts';
 import { choose, type Scene, sameAgain, type WorldOperation } from './operation.ts';
 import { ADA, GUESTS, PEOPLE, PROJECT, ROOT } from './people.ts';
 
-/** @module Reads of all people. */
 const INCLUDES = 'payment_method,organization,subscription,product,project,order';
 
 interface Read {
@@ -85,7 +85,7 @@ const read: WorldOperation = {
   },
 };
 
-/** The lists without a credential. */
+/** Reads a list that needs no credential. */
 const readGuestList: WorldOperation = {
   name: 'read the list of a guest',
   weight: 2,
@@ -185,7 +185,7 @@ const doAgain: WorldOperation = {
   },
 };
 
-/** A member cannot be added again. */
+/** Paths that name a record. Adding a member is left out, because a member cannot be added again. */
 const NAMES_RECORD = /_[0-9a-f]{24}(?!\/members$)/;
 
 /** A program that lost a response or was restarted repeats its request under the key, up to a day later. */
@@ -215,7 +215,7 @@ const repeatOwn: WorldOperation = {
   },
 };
 
-/** Keys are kept for 24 hours. */
+/** Less than the 24 hours for which keys are kept. */
 const KEY_KEPT_MS = 20 * 3_600_000;
 
 /** An idempotency key works only for the caller who has sent it. */

@@ -1,3 +1,4 @@
+/** @module Members act for their organization while its owner removes their rights. A person uses found keys. */
 import type { Person } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
 import { drawFirstToken } from './methods-to-try.ts';
@@ -5,8 +6,6 @@ import { maybe, type OperationStep, type Scene, type WorldOperation } from './op
 import { confirmStep, drawAmount, drawProvider, isOpenPayment, isUnconfirmed } from './payments.ts';
 import { ACCOUNTS } from './people.ts';
 import { drawPrice } from './subscriptions.ts';
-
-/** @module Members act for their organization while its owner removes their rights. A person uses found keys. */
 
 /** A member who may charge, with the id of the membership. */
 interface Manager {

@@ -1,3 +1,8 @@
+/**
+ * @module A non-paying stranger in another network. The stranger knows all guests' e-mail addresses, their
+ * Idempotency-Keys (order numbers) and all ids seen by readers of payments and events, and computes further
+ * ids from these. The stranger names such an id and a guest's e-mail in a create, and confirms the payment.
+ */
 import type { HistoryExchange, Person } from '../model/history.ts';
 import { idOfKey, idsBeside } from '../model/plain-ids.ts';
 import type { Known } from './knowledge.ts';
@@ -5,12 +10,6 @@ import { PLAIN_TOKENS } from './methods-to-try.ts';
 import { type AskedRequest, maybe, type OperationStep, type Scene, type WorldOperation } from './operation.ts';
 import { confirmStep, drawAmount } from './payments.ts';
 import { GUESTS, STRANGER, WORLD_PROVIDERS, type WorldProvider } from './people.ts';
-
-/**
- * @module A non-paying stranger in another network. The stranger knows all guests' e-mail addresses, their
- * Idempotency-Keys (order numbers) and all ids seen by readers of payments and events, and computes further
- * ids from these. The stranger names such an id and a guest's e-mail in a create, and confirms the payment.
- */
 
 const guestData = ({ email, name }: Person) => ({ guest_data: { email, name } });
 
@@ -68,7 +67,7 @@ const FIELDS: Readonly<Record<string, Named['field']>> = {
   addr: 'billing_address_id',
 };
 
-/** Ids that formerly were plain hashes. */
+/** Ids that would be hashes of known data. The service must use other ids. */
 const computedIds = (scene: Scene, victim: Person): readonly Named[] => {
   const ofKeys = requestsOf(scene, victim).flatMap((one) => idOfKey(one, victim));
   const beside = [...ofGuest(scene, 'payment', victim), ...ofGuest(scene, 'method', victim)].flatMap((known) =>
@@ -147,7 +146,7 @@ const saveAndGoOn: WorldOperation = {
       ...{ kind: 'request', person, method: 'POST', path, withoutToken: true },
       body: { provider_id: provider, ...body, ...guestData(person) },
     });
-    /** The latest token belongs to the payment, and does not open the method. */
+    /** Reads the method. The latest token belongs to the payment, and does not open the method. */
     const lookBack = (method: Known['fields']): AskedRequest => ({
       ...{ kind: 'request', person, method: 'GET', path: `/payment-methods/${method['id']}` },
     });

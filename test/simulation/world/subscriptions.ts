@@ -1,3 +1,4 @@
+/** @module Operations on subscriptions. Stripe bills its own; at PayPal and Square the service bills. */
 import type { Prng } from '../kernel/prng.ts';
 import type { Person } from '../model/history.ts';
 import { choose, isDone, maybe, type OperationStep, type Scene, type WorldOperation } from './operation.ts';
@@ -5,7 +6,6 @@ import { drawAmount, drawOrganization, drawPayer, drawProject, withCode } from '
 import { PRODUCTS, ROOT } from './people.ts';
 import type { StageAnswer } from './stage.ts';
 
-/** @module Operations on subscriptions. Stripe bills its own; at PayPal and Square the service bills. */
 export const drawPrice = (prng: Prng): Record<string, unknown> => {
   if (prng.chance(0.6)) return { product_id: prng.pick(Object.values(PRODUCTS)).id };
   const total = prng.chance(0.1) ? 0 : drawAmount(prng);
@@ -73,9 +73,9 @@ const onSubscription = (
     readonly tail: string;
     readonly body?: Readonly<Record<string, unknown>>;
     readonly admins?: number;
-    /** The person's possible actions immediately after the response. */
+    /** The route that the person may call immediately after the response. */
     readonly next?: string;
-    /** The actions of a person without a known outcome. */
+    /** The route that the person may call if the outcome is unknown. */
     readonly back?: string;
     /** The usual status of the chosen subscription. */
     readonly of?: readonly string[];

@@ -194,7 +194,10 @@ const preferring = <T extends { readonly weight: number }>(prng: Prng, all: read
 const TRIES = 6;
 /** In some rounds everyone acts on the same few records. */
 const LATEST = [1, 1, 4, 4, 4] as const;
-/** Sends a request twice, or two requests of one kind together, mostly about the same record. */
+/**
+ * The probability that a request is sent twice, or together with another request of its kind, mostly about the same
+ * record.
+ */
 const TWICE = 0.25;
 
 const planRound = (scene: RoundScene, round: number): Planned[] => {
@@ -235,7 +238,7 @@ const draw = (scene: RoundScene & Scene): Pick<Planned, 'operation' | 'step'> | 
 };
 
 const IN_ORGANIZATION = 0.2;
-/** The merchant's backend sends some of the users' requests for them. */
+/** The probability that the merchant's backend sends a user's request for the user. */
 const BY_KEY = 0.12;
 
 /** Users also work in an organization. Their session names the organization, so their requests can omit it. */

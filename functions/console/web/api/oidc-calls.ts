@@ -20,7 +20,7 @@ import {
 import { site } from './site.ts';
 
 const client = { client_id: site.oidcClientId };
-/** Only an issuer on the local host may lack https. */
+/** The options of every request. They allow http for an issuer without https, which only a local host has. */
 const options = { [allowInsecureRequests]: site.oidcIssuer.startsWith('http:') };
 const redirectUri = `${location.origin}${site.root}`;
 

@@ -27,7 +27,7 @@ interface Started extends Secrets {
 const KEY = 'payments-console-oidc';
 const RENEW_BEFORE_MS = 30_000;
 const MS_PER_SECOND = 1_000;
-/** A token without a lifetime is renewed only after a refusal. */
+/** The expiry of a token without a lifetime. Such a token is renewed only after a refusal. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
 const calls = () => import('./oidc-calls.ts');
@@ -105,7 +105,9 @@ export const finishSignIn = async (): Promise<SignedIn | undefined> => {
   return { credential: tokens.credential, page: started.page };
 };
 
-/** A JWT has three parts. Only the issuer can read another access token, so the console then sends the ID token. */
+/**
+ * A JWT has three parts. If the access token is no JWT, only the issuer can read it, so the console sends the ID token.
+ */
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 const tokensOf = (answer: TokenEndpointResponse): Tokens => {
@@ -121,7 +123,10 @@ const tokensOf = (answer: TokenEndpointResponse): Tokens => {
 export const isRenewable = (): boolean => tokens?.refreshToken !== undefined;
 export const isExpiring = (): boolean => (tokens?.expiresAt ?? NEVER) - RENEW_BEFORE_MS < Date.now();
 
-/** Renews the token. Concurrent callers share one renewal. False if the issuer refuses. */
+/**
+ * Renews the token. Concurrent callers share one renewal.
+ * @returns false if the token could not be renewed
+ */
 export const renewToken = (): Promise<boolean> => {
   renewal ??= renew().finally(() => {
     renewal = undefined;

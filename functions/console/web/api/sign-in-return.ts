@@ -46,7 +46,8 @@ const readReturn = (): string => {
 
 let returned = readReturn();
 
-// A changed fragment does not reload the page. The sign-in page never returns this way, so the session is ignored.
+// A session in a changed fragment is removed from the address and ignored. The browser does not reload the page for
+// such a change, and the sign-in page never returns this way.
 addEventListener('hashchange', () => {
   readReturn();
 });

@@ -20,7 +20,7 @@ interface Kind {
   readonly title: string;
   /** The title for a count of one. */
   readonly one: string;
-  /** What to do. */
+  /** The text that says what to do. */
   readonly about: string;
   readonly read: () => Promise<Counted>;
 }

@@ -39,7 +39,7 @@ interface CustomerProps {
   readonly customer: Customer;
 }
 
-/** Details missing from the heading. */
+/** The details that the heading does not show. */
 const About = ({ customer: { email, name, created_at } }: CustomerProps) => (
   <>
     {email !== null && name !== null && `${name} · `}

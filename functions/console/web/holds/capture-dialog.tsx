@@ -119,7 +119,7 @@ const CaptureForm = (props: CaptureFormProps) => {
   );
 };
 
-/** @returns the problem as a sentence; undefined if the form is valid */
+/** @returns the amounts to capture, or the problem with the form as a sentence */
 const readForm = ({ payment, amount, split }: CaptureFormProps, isSplit: boolean): Captured | string => {
   const { capturable_cents: capturable, currency } = payment;
   const total = minorUnits(amount, currency) ?? 0;

@@ -8,7 +8,9 @@ interface SecretDialogProps {
   readonly onClose: () => void;
 }
 
-/** Shows a key's secret once. A retry after a lost response returns no secret. */
+/**
+ * Shows a key's secret once. After a lost response a retry returns no secret, and the dialog advises to rotate the key.
+ */
 export const SecretDialog = ({ title, made: { name, secret }, onClose }: SecretDialogProps) => (
   <Dialog title={title} onClose={onClose}>
     {secret === null ? (

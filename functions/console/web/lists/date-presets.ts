@@ -46,7 +46,7 @@ export const daysOf = (preset: Preset): Days => {
   }
 };
 
-/** The preset that equals the range in the address bar; undefined without a range. */
+/** The preset that equals the range in the address bar; `custom` for any other range, undefined without a range. */
 export const presetInAddress = (from: string, to: string): Preset | 'custom' | undefined => {
   const [first, last] = [filterText(from), filterText(to)];
   if (first === undefined && last === undefined) return undefined;

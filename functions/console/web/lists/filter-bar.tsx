@@ -46,7 +46,7 @@ export const FilterBar = ({ search, filters, found }: FilterBarProps) => (
   </div>
 );
 
-/** "Add filter" and the added filters. On a phone they are in the sheet. */
+/** "Add filter" and the chips of the added filters. On a phone, the sheet has all filters in place of "Add filter". */
 const AddedFilters = ({ filters }: Pick<FilterBarProps, 'filters'>) => {
   const frame = useRef<HTMLDivElement>(null);
   /** The parameter of the edited filter. */

@@ -246,7 +246,7 @@ const TestMethods = () => (
   </section>
 );
 
-/** The payctl commands for checks and repairs missing from the API. */
+/** The payctl commands for checks and repairs that the API does not offer. */
 const CHECKS: readonly (readonly [what: string, command: string])[] = [
   ['Settings, queues, clock, keys of the providers, and creations that did not finish', 'payctl doctor'],
   ['Payments that differ from their provider', 'payctl drift'],

@@ -120,7 +120,7 @@ export const WebhooksPage = () => {
 const TABS: Readonly<Record<Origin, string>> = { own: 'Own events', provider: 'Provider’s events' };
 const ORDER: readonly Origin[] = ['own', 'provider'];
 
-/** The left and right arrow keys move between the tabs. */
+/** The tabs of the log. The left and right arrow keys move between the tabs. */
 const Tabs = () => {
   const choose = (origin: Origin): void =>
     setQuery({ events: origin === 'provider' ? 'provider' : '', target: '', event: '', status: '' });

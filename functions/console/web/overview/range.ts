@@ -9,7 +9,7 @@ export interface Range {
 
 const DAY_MS = 86_400_000;
 export const USUAL_DAYS = 30;
-/** Longer ranges are shown by week. */
+/** The longest range, in days, that is shown by day. Longer ranges are shown by week. */
 const MOST_DAILY = 92;
 const DAYS_OF_WEEK = 7;
 

@@ -9,7 +9,10 @@ import { intervalOf, type Range, rangeBefore } from './range.ts';
 
 export const organizationInAddress = (): string | undefined => place.value.query.get('organization') || undefined;
 
-/** An empty name requests only the caller's own records, whatever the session's organization is. */
+/**
+ * The organization of the requests. An empty string requests only the caller's own records, whatever the session's
+ * organization is.
+ */
 export const ownerAsked = (): string => organizationInAddress() ?? '';
 
 export const isOfAll = (): boolean => may('payments:read') && organizationInAddress() === undefined;

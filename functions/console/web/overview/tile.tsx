@@ -29,10 +29,10 @@ export const Tile = ({ name, note, to, course, change, children }: TileProps) =>
 
 const WIDTH = 100;
 const HEIGHT = 24;
-/** Keeps the line inside the image. */
+/** The margin that keeps the line inside the image. */
 const EDGE = 1.5;
 
-/** Hidden from screen readers, because the figures are also shown as text. */
+/** A small line of the values. It is hidden from screen readers, because the figures are also shown as text. */
 const SparkLine = ({ values }: { readonly values: readonly (number | undefined)[] }) => {
   const known = values.flatMap((value, index) => (value === undefined ? [] : [{ value, index }]));
   const [low, high] = [Math.min(0, ...known.map(({ value }) => value)), Math.max(...known.map(({ value }) => value))];
@@ -69,7 +69,7 @@ export const Change = ({ now, before, beforeText, isRiseBad = false }: ChangePro
   );
 };
 
-/** A change of more than 100 % is shown without decimals. */
+/** A change in words. A change of more than 100 % is shown without decimals. */
 const changeText = (rise: number, before: number): string => {
   if (rise === 0) return 'No change';
   if (before === 0) return 'New';

@@ -94,7 +94,7 @@ const SumTile = (props: SumTileProps) => {
 
 type Settled = NonNullable<SummaryRow['settlements']>[number];
 
-/** The sum in the payment currency is first. Other settlement currencies follow in separate lines. */
+/** The net amounts. The sum in the payment currency is first. Other settlement currencies follow in separate lines. */
 const NetTile = ({ summary, currency, figures }: TilesProps) => {
   const total = summary.all?.totals.find((one) => one.currency === currency);
   const settled = total?.settlements ?? [];

@@ -55,7 +55,7 @@ interface SendAgainProps {
   readonly onSent?: () => void;
 }
 
-/** Test events are not stored, so they cannot be resent. */
+/** True for a test event. Test events are not stored, so they cannot be sent again. */
 export const isTestEvent = (eventId: string): boolean => eventId.startsWith('msg_test_');
 
 /** Resends the event of a delivery to its target. */

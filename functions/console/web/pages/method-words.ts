@@ -55,7 +55,7 @@ const ADVICE: Readonly<Record<Decline['advice'], string>> = {
 
 const DECLINED = 'The bank declined the card';
 
-/** Excludes the reasons that support must not reveal. */
+/** The reasons in words. The list omits the reasons that support must not reveal. */
 const REASONS: Readonly<Record<string, string>> = {
   insufficient_funds: 'The card has insufficient funds',
   expired_card: 'The card has expired',

@@ -85,7 +85,7 @@ const isMethod = (value: unknown): value is ShownMethod =>
 export const savedMethodInShort = ({ card_last_four: last_four, wallet_type = null, ...kind }: ShownMethod): string =>
   methodInShort({ ...kind, wallet_type, last_four, bank_name: null });
 
-/** The last attempt's method in short. A payment without details may have a saved method. */
+/** The method of the last attempt in short. Without details of the attempt, the saved method or the token. */
 export const Method = ({ payment }: { readonly payment: Payment }) => {
   const details = payment.payment_method_details;
   if (details) return <span class="method">{methodInShort(details)}</span>;

@@ -125,7 +125,8 @@ const adminFilters = (): readonly FilterField[] => [
   { kind: 'day', label: 'Hold ends by', name: 'hold' },
   anyOwnerFilter(),
   userFilter(),
-  // A payment's own page links to the payments with the same card.
+  // The fingerprint filter is shown only if it is set. A link on a payment's page sets it, to list the payments with
+  // the same card.
   ...(filterText('fingerprint') === undefined
     ? []
     : [{ kind: 'text', label: 'Card fingerprint', name: 'fingerprint' } as const]),

@@ -157,7 +157,7 @@ const DraftForm = ({ payment, draft, isLocked, onChange, onContinue, onClose }: 
   const submit = (event: Event): void => {
     event.preventDefault();
     const cents = minorUnits(draft.amount, currency);
-    // The sent refund may already have reduced the refundable amount.
+    // The amount of a sent refund is not checked, because that refund may already have reduced the refundable amount.
     const isRight = isLocked || (cents !== undefined && cents > 0 && cents <= refundable);
     setWrong(!isRight);
     if (isRight) onContinue();

@@ -68,7 +68,10 @@ const AFTER_THE_KEY: readonly string[] = [
 export const limitIn = ({ details }: Problem): number | undefined =>
   isRecord(details) && typeof details['limit_cents'] === 'number' ? details['limit_cents'] : undefined;
 
-/** @param wasUnknown true if an earlier request of this refund still has no definite response */
+/**
+ * True if the refund may have been made.
+ * @param wasUnknown true if an earlier request of this refund still has no definite response
+ */
 export const isOutcomeUnknown = (problem: Problem, wasUnknown: boolean): boolean => {
   const { status, code, details } = problem;
   // The provider refused this refund, so it has failed.

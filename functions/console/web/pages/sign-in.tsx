@@ -104,7 +104,10 @@ const reopen = (page: string): void => {
   if (page.startsWith(`${site.root}/`)) go(page.slice(site.root.length), 'replace');
 };
 
-/** Expanded on the local host, because it contains the demo users. */
+/**
+ * The other ways to sign in. They are folded if there is an OpenID Connect sign-in, but not on the local host, whose
+ * demo users they contain.
+ */
 const OtherWays = ({ children }: { readonly children: ComponentChildren }) =>
   site.oidcIssuer === '' ? (
     children

@@ -38,7 +38,7 @@ interface TimelineProps<Changed extends Change> {
 /** The id of the timeline in its page. */
 export const TIMELINE = 'timeline';
 
-/** Shows only the newest entries of a long timeline initially. */
+/** The number of entries that a long timeline shows at first. These are the newest entries. */
 const PREVIEW = 60;
 
 export const Timeline = <Changed extends Change>({ entries, show, onSent }: TimelineProps<Changed>) => {

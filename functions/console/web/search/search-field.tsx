@@ -25,7 +25,7 @@ const target = (): Target =>
 const isTyping = (focused: EventTarget | null): boolean =>
   focused instanceof Element && focused.matches('input, select, textarea');
 
-/** True while a phone shows the field. The bar of a phone otherwise shows only a button. */
+/** True after `/` or the button of a phone has opened the field. A phone otherwise shows only the button. */
 const isOpened = signal(false);
 
 const isShown = (): boolean => !isPhone() || isOpened.value;
@@ -51,7 +51,7 @@ export const SearchField = () => {
   const { path, name, placeholder } = target();
   const inAddress = place.value.path === path ? (place.value.query.get(name) ?? '') : '';
   const [text, setText] = useState(inAddress);
-  // Runs before the paint, because the user may start to type after it.
+  // Runs before the paint, because the user may start to type after the paint.
   useLayoutEffect(() => setText(inAddress), [inAddress]);
   useSlashKey(input);
   useLayoutEffect(() => {

@@ -89,7 +89,10 @@ const Results = ({ q, result: { hits, isTruncated } }: { readonly q: string; rea
   );
 };
 
-/** The API labels refunds, disputes and methods with its own names, such as `requested_by_customer`. */
+/**
+ * The kinds whose label is a name of the API, such as `requested_by_customer`. The console turns such a name into
+ * words.
+ */
 const NAMED_BY_API: readonly SearchKind[] = ['refund', 'dispute', 'method'];
 
 const labelOf = ({ kind, id, label }: SearchHit): string =>

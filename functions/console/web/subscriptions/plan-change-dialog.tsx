@@ -190,7 +190,7 @@ const sendChange = (subscription: Subscription, draft: PlanDraft, preview: Offer
   );
 };
 
-/** The amount can be unknown if the provider applies its own discounts or taxes. */
+/** The total of the next charge. It is unknown if the provider applies its own discounts or taxes. */
 const NextTotal = ({ cents, currency }: { readonly cents: number | null; readonly currency: string }) =>
   cents === null ? <>The provider sets the amount</> : <Money cents={cents} currency={currency} />;
 

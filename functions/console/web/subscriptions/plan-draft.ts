@@ -27,7 +27,7 @@ export const draftOf = (subscription: Subscription): PlanDraft => {
   };
 };
 
-/** Omits an invalid amount from the request. The API then reports the missing field. */
+/** The API fields of a plan. An invalid amount is omitted, so the API reports the missing field. */
 export const bodyOf = (draft: PlanDraft, { currency, ...present }: Subscription) => {
   if (draft.kind === 'product') return { product_id: draft.productId, quantity: draft.quantity };
   const isOtherInterval =

@@ -73,7 +73,10 @@ interface ProductOptionsProps {
   readonly chosen: string;
 }
 
-/** Also offers the current product if it is withdrawn, because the quantity alone can change. */
+/**
+ * The products to choose from. The current product is offered even if it is withdrawn, because the quantity alone can
+ * change.
+ */
 const ProductOptions = ({ products, present, chosen }: ProductOptionsProps) => (
   <>
     {!products.some(({ id }) => id === present) && (

@@ -31,7 +31,7 @@ const fittingCommands = ({ status, cancel_at_period_end: isEnding }: Subscriptio
 const isChangeable = ({ status, pending_change: pending }: Subscription): boolean =>
   (status === 'active' || status === 'trialing') && pending === null;
 
-/** True if the user may withdraw the plan change. Not possible while its payment outcome is unknown. */
+/** True if the user may withdraw the plan change. False while the outcome of the change's payment is unknown. */
 export const mayWithdraw = (subscription: Subscription): boolean =>
   subscription.pending_change?.status !== 'processing' && (mayManage(subscription) || may('subscriptions:operate'));
 

@@ -243,7 +243,7 @@ const Prices = ({ subscription }: { readonly subscription: Subscription }) => {
   );
 };
 
-/** Requests a payment list readable by the caller, including the subscription's payments. */
+/** Requests one page of a payment list that the caller may read and that includes the subscription's payments. */
 const askPayments = (subscription: Subscription, cursor: string | undefined) => {
   const { created_at: from, organization_id, user_id } = subscription;
   const organization = organization_id ?? undefined;

@@ -73,5 +73,5 @@ export const useFollow = (reload: () => void): (() => void) => {
   };
 };
 
-/** One idempotency key per form, so sending the form twice creates one record. */
+/** A new idempotency key. A form keeps its key, so that sending the form twice creates one record. */
 export const newKey = (): string => crypto.randomUUID();

@@ -4,7 +4,7 @@ import type { Action } from './action.ts';
 
 interface DialogProps {
   readonly title: string;
-  /** True for a sheet, which covers the lower part of a phone. */
+  /** Set for a sheet, which covers the lower part of a phone. */
   readonly kind?: 'sheet';
   readonly onClose: () => void;
   readonly children: ComponentChildren;

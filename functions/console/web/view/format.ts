@@ -8,7 +8,10 @@ import { isLocalZone } from './zone.ts';
 
 const TEN = 10;
 
-/** Intl differs from ISO 4217 for some currencies (0 digits for HUF), so both limits are set. */
+/**
+ * Formats an amount with its currency. Intl differs from ISO 4217 for some currencies (0 digits for HUF), so both
+ * limits are set.
+ */
 export const money = (cents: number, currency: string): string => {
   const digits = currencyDigits(currency);
   return new Intl.NumberFormat(undefined, {
@@ -97,7 +100,7 @@ export const duration = (ms: number): string => {
   return parts.join(' ') || 'under a minute';
 };
 
-/** Digits for `1.25K` in a currency without decimals. */
+/** An axis may show at least this many decimals, for `1.25K` in a currency without decimals. */
 const AXIS_DIGITS = 2;
 
 /** A short amount without its currency for an axis, such as `1.2K`. */

@@ -1,5 +1,5 @@
 /**
- * @module Replaces a browser language that Intl rejects with `en`. With the locale POSIX, a browser reports the invalid
+ * @module Sets the browser's language to `en` if Intl rejects it. With the locale POSIX, a browser reports the invalid
  * language `en-US@posix`. The chart library passes this language to Intl when it is loaded, so this file is loaded
  * first.
  */

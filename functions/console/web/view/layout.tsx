@@ -53,7 +53,7 @@ export const Layout = ({ items, search, children }: LayoutProps) => {
 /** Moves the focus to the heading of a new page, for keyboard and screen reader users. */
 const useFocusOnHeading = (): void => {
   const arrival = arrivals.value;
-  // Runs before the paint, so the next key press finds the focus there.
+  // Runs before the paint, so that the next key press finds the focus on the heading.
   useLayoutEffect(() => {
     if (arrival > 0) document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
   }, [arrival]);

@@ -33,14 +33,14 @@ export const Menu = ({ name, items, align = 'start' }: MenuProps) => {
   const list = (): readonly HTMLElement[] => [
     ...(frame.current?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? []),
   ];
-  // Runs before the paint, so the next key press finds the focus there.
+  // Runs before the paint, so that the next key press finds the focus on the first item.
   useLayoutEffect(() => {
     if (isOpen) list()[0]?.focus();
   }, [isOpen]);
   useOutside(frame, isOpen, () => setOpen(false));
   const close = (): void => {
     setOpen(false);
-    // A dialog opened by the command returns the focus to this button.
+    // The button gets the focus first, because a dialog opened by the command later returns the focus to it.
     button.current?.focus();
   };
   const move = (event: KeyboardEvent): void => {

@@ -13,7 +13,7 @@ interface CancelFormProps {
   readonly onCancel: (body: { readonly reason?: string; readonly comment?: string }) => void;
 }
 
-/** Requests a reason and a comment before a cancellation. Both are optional. */
+/** Asks for a reason and a comment before a cancellation. Both are optional. */
 export const CancelForm = ({ endsAt, isBusy, onBack, onCancel }: CancelFormProps) => {
   const first = useRef<HTMLSelectElement>(null);
   useEffect(() => first.current?.focus(), []);

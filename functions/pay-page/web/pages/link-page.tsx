@@ -77,7 +77,7 @@ const useStart = ({ token, state, onStarted, onGone, onSpent }: LinkPageProps) =
   const [problem, setProblem] = useState<string>();
   const [isBusy, run] = useBusy();
   const refused = (reason: unknown): void => {
-    // After an unknown outcome, a start is retried with the same key.
+    // A start with an unknown outcome is retried with the same key, so the key is dropped only after a known outcome.
     if (isSpent(reason) || !isUnknown(reason)) forgetStart();
     if (isSpent(reason)) onSpent();
     else if (isGone(reason)) onGone();

@@ -59,13 +59,19 @@ const useOutcome = ({ token, state, leftAs, show, onGone }: PaymentPageProps) =>
     setProblem(undefined);
     setDecline(undefined);
   };
-  /** The provider has accepted the payment, and the service learns it shortly after. */
+  /**
+   * Waits until the payment is shown as paid. The provider has accepted the payment, and the service learns this
+   * shortly after.
+   */
   const expectPaid = async (): Promise<void> => {
     setStep('confirming');
     const now = await wait(isOnItsWay);
     setStep(now ? 'idle' : 'late');
   };
-  /** The attempt may have reached the service. If it has not after the wait, the payer can retry. */
+  /**
+   * Waits for the outcome of an attempt that may have reached the service. Without an outcome, the payer can retry
+   * after the wait.
+   */
   const expectAny = async (before: string, longestMs?: number): Promise<void> => {
     setStep('confirming');
     const isNews = (next: PageState): boolean => isOnItsWay(next) || (next.status === 'failed' && before !== 'failed');
@@ -76,7 +82,10 @@ const useOutcome = ({ token, state, leftAs, show, onGone }: PaymentPageProps) =>
     if (declined) setDecline(declined);
     else setProblem(say('unknown'));
   };
-  /** The vendor's script reports a decline. The service may know a newer status, and gets the advice with a delay. */
+  /**
+   * Shows a decline that the vendor's script reports. The service may know a newer status, and it gets the advice with
+   * a delay.
+   */
   const expectDecline = async (message: string): Promise<void> => {
     const now = await read();
     if (now && isOnItsWay(now)) return;
@@ -142,7 +151,10 @@ export const usePayment = (props: PaymentPageProps) => {
       hasPaid.current = true;
       await finish(await enter());
     });
-  /** Each approval has its own URL. The service creates a new one after a decline. */
+  /**
+   * Opens the page on which the payer approves the payment. Each approval has its own URL, and the service creates
+   * another URL after a decline.
+   */
   const approve = (): void =>
     run(async () => {
       try {

@@ -75,7 +75,7 @@ const useSubscription = ({ token, state, show, onGone }: SubscriptionPageProps) 
     if (!card) return;
     const entered = await authenticateAtStripe(card, secret);
     const now = await wait((next) => secretOf(next) !== secret);
-    // The service sets the card shortly after the authentication.
+    // Reads the state for a while, because the service sets the card shortly after the authentication.
     void wait(() => false, FOLLOW_MS);
     if (entered.end === 'done') setSaved(now !== undefined);
     else if (entered.end === 'declined') setDecline({ message: entered.message });

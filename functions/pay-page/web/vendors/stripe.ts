@@ -59,7 +59,7 @@ const appearance = () => {
   };
 };
 
-/** A card error is a decline. After any other error the outcome is unknown. */
+/** A validation error means invalid input, and a card error a decline. After any other error the outcome is unknown. */
 const endOf = ({ error, paymentIntent, setupIntent }: Result): Entered => {
   const message = error?.message ?? '';
   if (error?.type === 'validation_error') return { end: 'invalid', message };

@@ -22,7 +22,10 @@ const adviceOf = ({ advice, message }: Decline): string | undefined => {
   return message ? undefined : say('noAdvice');
 };
 
-/** The decline in the state; undefined without a decline, or if the payment was paid later. */
+/**
+ * The decline in the state. A failed payment counts as declined even if the state has no details of the decline.
+ * Undefined otherwise, such as after a later success.
+ */
 export const declineOf = ({ status, decline }: PageState): Decline | undefined =>
   decline || status === 'failed' ? { advice: decline?.advice ?? undefined } : undefined;
 

@@ -21,7 +21,7 @@ const isTaken = (language: string): boolean => {
 
 const codeOf = (language: string): string => language.slice(0, 2).toLowerCase();
 
-/** Includes the region, because the region decides the format of amounts and dates. */
+/** The language of the page, with its region, because the region decides the format of amounts and dates. */
 export const language = navigator.languages.find((one) => isTaken(one) && Object.hasOwn(TEXTS, codeOf(one))) ?? 'en';
 
 const words: Words = TEXTS[codeOf(language)] ?? en;
@@ -34,7 +34,10 @@ export const say = (key: keyof Words, values: Readonly<Record<string, string>> =
 export const sayName = (name: string, values?: Readonly<Record<string, string>>): string =>
   name in words ? say(name as keyof Words, values) : name;
 
-/** Intl differs from ISO 4217 for some currencies (0 digits for HUF), so both limits are set. */
+/**
+ * Formats an amount without its currency. Intl differs from ISO 4217 for some currencies (0 digits for HUF), so both
+ * limits are set.
+ */
 export const numberOf = (cents: number, currency: string): string => {
   const digits = currencyDigits(currency);
   return new Intl.NumberFormat(language, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(

@@ -3,7 +3,10 @@ import type { Answer, Call, Vendor } from '../../protocol/vendor.ts';
 import { emptyAnswer } from '../wire/errors.ts';
 import { CUSTOMER_OPERATIONS, customerRoute } from './customers.ts';
 
-/** Braintree's protocol over the ledger, for customers only. JSON in, XML out, no idempotency keys, no events. */
+/**
+ * Braintree's protocol over the ledger, for customers only. Requests are JSON, and responses are XML. There are no
+ * idempotency keys and no events.
+ */
 export const braintree: Vendor = {
   adapter: 'braintree',
   operations: CUSTOMER_OPERATIONS,

@@ -5,8 +5,8 @@ import { readPayPalOrderWire } from '../views/payment-views.ts';
 import { DEFAULT_PAYER, methodOfTestValue } from '../wire/tokens.ts';
 
 /**
- * A payer at PayPal approves an order, which moves no money, or cancels, which changes nothing. A canceled order can
- * still be approved later.
+ * Takes the step of a payer at PayPal. An approval moves no money. A cancellation changes nothing, so the payer can
+ * still approve the order later.
  */
 export const takeApproval = (
   unit: Unit,
@@ -23,7 +23,10 @@ export const takeApproval = (
   return { after: approved, backTo: withToken(return_url, waiting.id) };
 };
 
-/** If a saved method required approval, the approval is for that method. */
+/**
+ * The method of the approving payer. If a saved method required the approval and the step names no payer, it is the
+ * saved method.
+ */
 const methodOfPayer = (unit: Unit, order: LedgerPayment, payer: string | undefined): LedgerMethod | undefined => {
   const asked = unit.documents.methods.get(unit.slot, order.methodId ?? '');
   return payer === undefined && asked ? asked : methodOfTestValue(unit, payer ?? DEFAULT_PAYER);

@@ -182,7 +182,7 @@ const voidAuthorization = (request: PayPalRequest): Answer => {
   return wantsRepresentation(call) ? answer(200, authorizationView(unit, find(request))) : noContent;
 };
 
-/** Captured amounts stay captured. */
+/** Voids the rest of a partly captured authorization. Captured amounts stay captured. */
 const voidRest = (unit: Unit, held: LedgerCharge): void => {
   const wire: CaptureWire = { voided: true };
   releaseRest(unit, { ...held, wire: { ...held.wire, ...wire } });

@@ -10,8 +10,9 @@ import { isCard, methodOfTestValue } from '../wire/tokens.ts';
 import { customerNamed } from './customers.ts';
 
 /**
- * The only place that moves or holds money. A saved method is charged immediately, whichever call names it, unless its
- * payer must act.
+ * Charges the saved method named by the request, or holds the amount. Every call charges a named method immediately,
+ * unless its payer must act.
+ * @returns undefined if the request names no saved method
  */
 export const charge = (
   request: PayPalRequest,
@@ -42,7 +43,9 @@ interface Vaulting {
   readonly vault?: object | undefined;
 }
 
-/** The customer, and whether to store the method. To store a method without a named customer, PayPal adds one. */
+/**
+ * The customer, and whether to store the method. To store a method without a named customer, PayPal adds a customer.
+ */
 export const vaulting = (unit: Unit, { customer, vault }: Vaulting, field: string) => {
   const holder = customer?.id !== undefined || vault ? customerNamed(unit, customer, field).id : null;
   return { customerId: holder, saveMethod: vault ? ('off_session' as const) : null };

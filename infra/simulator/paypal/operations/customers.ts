@@ -4,8 +4,8 @@ import { refused } from '../wire/errors.ts';
 import type { CustomerReference } from '../wire/request.ts';
 
 /**
- * The customer of a token. PayPal assigns the id with the first token without a customer. `merchant_customer_id` is the
- * merchant's own id and is only stored.
+ * The customer of a token or an order. If the request names no customer by PayPal's id, PayPal adds one and assigns the
+ * id. `merchant_customer_id` is the merchant's own id and is only stored.
  * @throws Refused 422 for an id that PayPal has not assigned
  */
 export const customerNamed = (unit: Unit, named: CustomerReference | undefined, field: string): LedgerCustomer => {

@@ -111,7 +111,9 @@ const candidates = (unit: Unit, { disputed_transaction_id: transaction }: ListQu
   return disputes.list(unit.slot, { holder, limit: MANY }).filter(({ chargeId }) => chargeId === transaction);
 };
 
-/** A query by transaction returns all its disputes. Other queries return the last 180 days by default. */
+/**
+ * A query by transaction returns all disputes of the transaction. Other queries return the last 180 days by default.
+ */
 const isAsked = (unit: Unit, dispute: LedgerDispute, query: ListQuery): boolean => {
   const { createdAt, updatedAt } = dispute;
   const since = query.disputed_transaction_id === undefined ? (query.start_time ?? unit.at - HISTORY_MS) : 0;

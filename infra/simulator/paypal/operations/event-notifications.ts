@@ -14,7 +14,7 @@ export const eventNotificationRoutes: readonly PayPalRoute[] = [
 
 const time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
-/** The last fields occur only in PayPal's own page links. */
+/** The last three fields occur only in PayPal's own page links. */
 const listQuery = z.strictObject({
   page_size: z.coerce.number().int().min(1).default(10),
   start_time: time.optional(),

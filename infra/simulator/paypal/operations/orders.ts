@@ -41,7 +41,7 @@ export const paypalOrderRoutes: readonly PayPalRoute[] = [
   { method: 'POST', path: `${ORDER}/capture`, run: (request) => capture(request) },
 ];
 
-/** The payer has three hours to reach PayPal and three to approve. Then an uncharged order expires. */
+/** The payer has three hours to reach PayPal and three more hours to approve. Then an uncharged order expires. */
 const EXPIRES_MS = 6 * 3_600_000;
 
 /** An authorization holds the amount for 29 days. */

@@ -1,6 +1,6 @@
 /**
- * @module PayPal's protocol over the ledger, with OAuth, orders, authorizations, captures, refunds, disputes, the vault,
- * and the verification of webhooks.
+ * @module PayPal's protocol over the ledger, with OAuth, orders, authorizations, captures, refunds, disputes, the
+ * vault, and the verification of webhooks.
  */
 
 import { createHash } from 'node:crypto';
@@ -74,7 +74,8 @@ export const paypal: Vendor = {
     reused: () => undefined,
     inUse: () => paypalError(409),
     replayHeaders: () => ({}),
-    // According to its API description, PayPal returns a repeated refund with its first status.
+    // A repeated response has the status 200 instead of 201. According to PayPal's API description, a repeated refund
+    // keeps its first status.
     replayStatus: (status, { path }) => (status === 201 && !path.startsWith(PAYMENTS) ? 200 : status),
   },
 };
@@ -119,7 +120,7 @@ const PREFIXES: Readonly<Record<Exclude<LedgerIdKind, 'event'> | 'request', stri
   request: 'f',
 };
 
-/** 17 characters like PayPal's own. */
+/** Most ids have 17 characters, like PayPal's own ids. */
 const formatId = (kind: LedgerIdKind | 'request', n: number, tag: string): string => {
   const number = n.toString(36).padStart(8, '0');
   if (kind === 'event') return `WH-${tag}-${number}`.toUpperCase();

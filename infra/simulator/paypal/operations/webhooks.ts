@@ -8,7 +8,10 @@ import { captureView, paymentTokenView, paypalOrderView } from '../views/payment
 import { paypalSignatureHeaders } from '../wire/signing.ts';
 import { isCard } from '../wire/tokens.ts';
 
-/** The first match wins. A refunded or reversed capture's event contains the refund. */
+/**
+ * The resource of each event type. The first matching prefix counts. The event of a refunded or reversed capture
+ * contains the refund.
+ */
 const RESOURCES: readonly (readonly [prefix: string, type: string, version: string])[] = [
   ['PAYMENT.CAPTURE.REFUNDED', 'refund', '2.0'],
   ['PAYMENT.CAPTURE.REVERSED', 'refund', '2.0'],
@@ -47,7 +50,7 @@ export const paypalWebhooks: VendorWebhooks = {
   },
 };
 
-/** PayPal sends no events for results in the caller's response, except for captures and authorizations. */
+/** @returns the event of a change; undefined if PayPal has no event for it. */
 const eventOf = (change: Change, unit: Unit): VendorEvent | undefined => {
   switch (change.kind) {
     case 'payment.authorized':
@@ -174,6 +177,6 @@ const mannerOfCharge = (unit: Unit, chargeId: string): string | undefined => {
   return charge && mannerOf(charge);
 };
 
-/** A test's chosen delivery for a payment's events, by `sim:dup` and similar marks in the description. */
+/** The delivery that a test chooses for the events of a payment, by a mark such as `sim:dup` in the description. */
 const mannerOf = ({ description }: { readonly description: string | null }): string | undefined =>
   /\bsim:([a-z]+)\b/.exec(description ?? '')?.[1];

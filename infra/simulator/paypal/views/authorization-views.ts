@@ -46,7 +46,7 @@ const isLater = (unit: Unit, { paymentId }: LedgerCharge): boolean =>
 const isAuthorization = (unit: Unit, charge: LedgerCharge): boolean =>
   isLater(unit, charge) && charge.wire['refused'] !== true && holdOf(charge) === undefined;
 
-/** The authorization's charge, if it is a separate charge. */
+/** The id of the authorization's charge; undefined if this charge is itself the authorization. */
 const holdOf = (charge: LedgerCharge): string | undefined => {
   const { declined_of: declined, captured_of: captured } = readCaptureWire(charge);
   return declined ?? captured;

@@ -1,10 +1,10 @@
+/** @module Common fields and formats of PayPal's objects. */
 import * as z from 'zod';
 import type { DeclineReason } from '../../ledger/behaviours.ts';
 import type { LedgerCharge } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { isCard } from '../wire/tokens.ts';
 
-/** Common fields and formats of PayPal's objects. */
 export type PayPalObject = Readonly<Record<string, unknown>>;
 
 export const API = 'https://api-m.paypal.com';

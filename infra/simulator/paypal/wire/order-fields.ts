@@ -1,9 +1,9 @@
+/** @module The fields of an order that the simulator checks. Other fields are ignored. */
 import * as z from 'zod';
 import { characters } from '../../state/characters.ts';
 import { refused } from './errors.ts';
 import { customerReference, vaultId } from './request.ts';
 
-/** The fields of an order that the simulator checks. Other fields are ignored. */
 export const paypalAmount = z.looseObject({
   currency_code: z.string().length(3),
   value: z
@@ -118,7 +118,7 @@ const CURRENCIES: ReadonlySet<string> = new Set(
   'AUD BRL CAD CNY CZK DKK EUR HKD HUF ILS JPY MYR MXN TWD NZD NOK PHP PLN GBP SGD SEK CHF THB USD'.split(' '),
 );
 
-/** "This currency does not support decimals." */
+/** The currencies with the note "This currency does not support decimals." in PayPal's documentation. */
 const WITHOUT_DECIMALS: ReadonlySet<string> = new Set(['HUF', 'JPY', 'TWD']);
 
 /** Currencies with two decimals by ISO 4217 but without decimals at PayPal. */

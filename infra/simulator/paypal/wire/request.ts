@@ -90,7 +90,7 @@ const merchantCustomerId = z
   .max(64)
   .regex(/^[0-9a-zA-Z\-_.^*$@#]+$/);
 
-/** A token's customer, by PayPal's id or by the merchant's id stored with the token. */
+/** The customer of a token or an order. PayPal's id names a known customer. The merchant's own id is only stored. */
 export const customerReference = z.looseObject({
   id: customerId.optional(),
   merchant_customer_id: merchantCustomerId.optional(),

@@ -46,8 +46,9 @@ export const paypalSignatureHeaders = ({ raw, slot, at, kind }: Signing): Record
 };
 
 /**
- * PayPal documents that a signature starts with a letter or digit. One in 32 Base64 signatures does not, so another id
- * is signed then. The number of tries depends on the process's key, so only the first id is random.
+ * PayPal documents that a signature starts with a letter or digit. One in 32 Base64 signatures does not, so the
+ * function then signs another id. The number of tries depends on the process's key, so only the first id is random and
+ * later ids derive from it.
  */
 const signed = (about: Omit<Transmission, 'id'>, raw: string): { readonly id: string; readonly signature: string } => {
   const drawn = randomUUID();

@@ -1,3 +1,7 @@
+/**
+ * @module Our own test values for a vault id, a setup token or an approval's payer. PayPal's sandbox has test accounts
+ * instead. A value with a decline reason is a card, because PayPal gives a processor's reason only for cards.
+ */
 import {
   type Behaviour,
   captureDeclined,
@@ -12,10 +16,6 @@ import {
 import type { LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 
-/**
- * Our own test values for a vault id, a setup token or an approval's payer. PayPal's sandbox has test accounts instead.
- * A value with a decline reason is a card, because PayPal gives a processor's reason only for cards.
- */
 interface TestSource {
   readonly source: 'paypal' | 'card';
   readonly behaviour: Behaviour;

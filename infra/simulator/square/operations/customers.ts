@@ -51,7 +51,7 @@ const listFields = z.strictObject({
   sort_order: sortOrder.optional(),
 });
 
-/** Oldest first. Square sorts by name unless the caller asks for another order. */
+/** Lists the oldest customer first by default. Square itself sorts by name unless the caller asks for another order. */
 const list = ({ call, unit }: SquareRequest) => {
   const sent = readSquareQuery(call, listFields);
   const found = unit.documents.customers

@@ -1,4 +1,4 @@
-/** @module Payments that wait for the seller to change the amount, complete or cancel. */
+/** @module Payments that wait until the seller completes or cancels them. The seller can also lower the amount. */
 
 import * as z from 'zod';
 import type { LedgerCharge, LedgerPayment } from '../../ledger/documents.ts';

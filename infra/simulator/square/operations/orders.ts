@@ -1,4 +1,4 @@
-/** @module Orders, stored as the ledger's payments before, during and after payment. */
+/** @module Square's orders. The ledger stores each order as a payment, also before it is paid. */
 
 import * as z from 'zod';
 import type { LedgerPayment } from '../../ledger/documents.ts';
@@ -122,7 +122,7 @@ const priced = (items: readonly LineItem[]): Pick<NewOrder, 'amount' | 'currency
   };
 };
 
-/** @throws Refused if the total exceeds the maximum of a payment. */
+/** @throws Refused if the total is too large for an exact number. */
 const totalOf = ({ quantity, base_price_money: { amount } }: LineItem): number => {
   const total = Number(quantity) * amount;
   if (Number.isSafeInteger(total)) return total;
@@ -141,7 +141,10 @@ export const checkOpen = (order: LedgerPayment): void => {
   throw invalidSquareRequest('BAD_REQUEST', `The order is not open: it is ${orderState(order)} or has a tender.`);
 };
 
-/** A sparse update of the version named by the caller. The given lines replace the order's lines. */
+/**
+ * Changes only the sent fields. The caller must name the order's current version. Sent lines replace all lines of the
+ * order.
+ */
 const update = ({ call, unit, id }: SquareRequest): LedgerPayment => {
   const { order: sent } = readSquareBody(call, changed);
   const order = findSquareOrder(unit, id);

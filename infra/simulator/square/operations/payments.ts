@@ -84,8 +84,8 @@ const list = ({ call, unit }: SquareRequest): SquareReply => {
 const MOST_LISTED = 100_000;
 
 /**
- * Square's API cannot authenticate the customer. So it declines a card that requires authentication, unless the browser
- * page verified it.
+ * Square's API cannot authenticate the customer. So Square declines a card that requires authentication, unless the
+ * caller sends the verification token of Square's browser page.
  */
 const create = ({ call, unit }: SquareRequest): SquareReply => {
   const sent = readSquareBody(call, fields);

@@ -42,8 +42,8 @@ const create = ({ call, unit }: SquareRequest): LedgerRefund => {
 };
 
 /**
- * Finds our id at the end of the text, where the adapter writes it, for the ledger's view. Square itself does not know
- * the id.
+ * Finds our refund id at the end of the reason, because the adapter writes it there. The id is only for the ledger's
+ * view. Square itself does not know it.
  */
 const ourIdIn = (reason: string): Record<string, string> => {
   const [, id] = /\((ref_[0-9a-f]{24})\)$/.exec(reason) ?? [];

@@ -1,4 +1,7 @@
-/** @module Square's protocol over the ledger. JSON both ways, `Square-Version`, idempotency keys in the body. */
+/**
+ * @module Square's protocol over the ledger. Requests and responses are JSON, and idempotency keys are in the body.
+ * Responses name a `Square-Version`.
+ */
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod';

@@ -122,7 +122,10 @@ const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
 
 const cardEvent = (type: string, object: SquareObject, subject: string): VendorEvent => ({ type, object, subject });
 
-/** A card payment is approved first, then completed. Events of one order are sent in order. */
+/**
+ * The events of a payment. A payment that is completed immediately has two events, first as APPROVED and then as
+ * COMPLETED. Events of one order are sent in order.
+ */
 const paymentEvents = (charge: LedgerCharge, unit: Unit): readonly VendorEvent[] => {
   const updated = paymentEvent('payment.updated', charge, unit);
   if (charge.createdAt !== unit.at) return [updated];

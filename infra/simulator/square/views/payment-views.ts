@@ -1,6 +1,6 @@
 /**
- * @module Shows the ledger as Square's objects. A ledger payment is a Square order, and its charge a Square payment.
- * Fields without a value are omitted.
+ * @module Shows the ledger as Square's objects. A ledger payment is a Square order, and the charge of a ledger payment
+ * is a Square payment. Fields without a value are omitted.
  */
 
 import * as z from 'zod';
@@ -152,7 +152,10 @@ export const squarePaymentView = (charge: LedgerCharge, unit: Unit, status = squ
 /** The capability of a payment that waits for its capture. */
 const EDITS_DOWN = 'EDIT_AMOUNT_DOWN';
 
-/** Time of the payment's last change. While a cancellation is announced, its time is not stored yet. */
+/**
+ * Time of the payment's last change. While a cancellation is announced, its time is not stored yet, so the current time
+ * applies.
+ */
 const changeOf = ({ createdAt, paymentId, wire }: LedgerCharge, unit: Unit, status: string): number => {
   const changedAt = squareOrderWire.parse(wire).changed_at ?? createdAt;
   if (status !== 'CANCELED') return changedAt;
@@ -174,7 +177,7 @@ const delayOf = ({ createdAt, holdEndsAt }: LedgerCharge): SquareObject => {
   };
 };
 
-/** Changes with every change of the payment. */
+/** A token that changes with the payment's status and with each lowered amount. */
 export const versionToken = ({ id, amount, authorized }: LedgerCharge, status: string): string =>
   amount < authorized ? `${id}:${status}:${amount}` : `${id}:${status}`;
 

@@ -1,8 +1,8 @@
+/** @module Square's lists. They have fields in the query, and a cursor to the next page. */
 import * as z from 'zod';
 import { type Call, NOT_OFFERED, Refused } from '../../protocol/vendor.ts';
 import { invalidSquareRequest } from './errors.ts';
 
-/** Square's lists have fields in the query, and a cursor to the next page. */
 export const wholeText = z.string().regex(/^-?\d{1,9}$/, 'must be a whole number');
 export const time = z.iso.datetime({ offset: true });
 export const sortOrder = z.enum(['ASC', 'DESC']);

@@ -1,7 +1,7 @@
 /**
  * @module Square's test values (`cnon:card-nonce-ok`, `ccof:customer-card-id-declined`, `bnon:bank-nonce-ok`) and our
- * own (`…sim-timeout-after`, also as `pm_sim_timeout_after`, `…sim-ok-3-then-lost`). The prefix does not change their
- * behavior.
+ * own (`…sim-timeout-after`, also as `pm_sim_timeout_after`, `…sim-ok-3-then-lost`). Of the prefixes, only `bnon:`
+ * changes the behavior, because it names a bank account.
  */
 
 import { createHash } from 'node:crypto';
@@ -32,7 +32,7 @@ const CARDS: Readonly<Record<string, Behaviour>> = {
   'rejected-postalcode': declines('incorrect_postal_code'),
   'rejected-expiration': declines('expired_card'),
   'requires-verification': { kind: 'asks_customer', until: 'set_up' },
-  // A card with payer authentication on Square's browser page.
+  // Square's browser page asks the payer of this card to authenticate.
   'sim-verified': succeeds,
   'sim-fail-on-charge': attachesAndFails,
   'sim-processing-ok': { kind: 'settles_later', outcome: 'succeeded' },

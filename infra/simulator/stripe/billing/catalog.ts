@@ -85,7 +85,7 @@ const createPrice = ({ call, unit }: StripeRequest): LedgerPrice => {
   return addPrice(unit, sent, { param: '', metadata: mergeMetadata({}, sent.metadata) });
 };
 
-/** Three years. */
+/** The longest interval of a price is three years. */
 const MOST: Readonly<Record<LedgerSubscription['unit'], number>> = { day: 1_095, week: 156, month: 36, year: 3 };
 
 interface Adding {

@@ -79,7 +79,10 @@ const createCoupon = ({ call, unit }: StripeRequest): LedgerCoupon => {
   });
 };
 
-/** @throws Refused unless the coupon has exactly one kind of value, and has months if and only if it repeats. */
+/**
+ * @throws Refused if the coupon has no value or two kinds of value. Also if a repeating coupon has no months, or if any
+ * other coupon has months.
+ */
 const checkValue = (sent: CouponFields): void => {
   const { percent_off: percent, amount_off: amount, currency, duration, duration_in_months: months } = sent;
   if ((percent === undefined) === (amount === undefined)) {

@@ -115,7 +115,7 @@ export const futureTime = (unit: Unit, seconds: number, param: string): number =
 const TWO_YEARS_MS = 731 * 86_400_000;
 
 /**
- * Stripe documents two years from the anchor but counts from now (stripe-ruby issue 804).
+ * Stripe documents a limit of two years from the anchor, but counts the two years from now (stripe-ruby issue 804).
  * @throws Refused unless the trial ends in the future, at most two years from now
  */
 export const trialTime = (unit: Unit, seconds: number): number => {

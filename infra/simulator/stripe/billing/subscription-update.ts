@@ -130,7 +130,7 @@ const itemChanges = (unit: Unit, before: LedgerSubscription, sent: UpdateFields)
 };
 
 /**
- * @param without applies if the request omits `proration_behavior`; undefined if the change must name it
+ * @param without the behavior of a request that omits `proration_behavior`; undefined if the request must name one
  * @throws Refused unless the value is `none`
  */
 const requireNoProration = ({ proration_behavior: sent }: UpdateFields, without: 'none' | undefined): void => {

@@ -72,7 +72,7 @@ const answer = (request: StripeRequest): LedgerDispute => {
   return changeDispute(unit, before, { ...changes, status });
 };
 
-/** The seller accepts the dispute. */
+/** Accepts the dispute for the seller. An inquiry is then closed, and any other dispute is lost. */
 const close = (request: StripeRequest): LedgerDispute => {
   readParameters(request.call, none);
   const dispute = disputeOf(request);

@@ -203,7 +203,10 @@ const capturesOf = (payment: LedgerPayment, sent: UpdateFields['capture_method']
   return sent === 'manual' ? 'later' : 'at_once';
 };
 
-/** Changing the amount or the method requires a new confirmation. */
+/**
+ * Applies the method of an update. An update of the amount, the method or most other fields requires a new
+ * confirmation.
+ */
 const withMethod = (unit: Unit, payment: LedgerPayment, sent: UpdateFields): LedgerPayment => {
   const given = methodOf(unit, sent);
   const methodId = sent.payment_method === null ? null : (given?.id ?? payment.methodId);
@@ -264,7 +267,10 @@ const attempt = (request: StripeRequest, { payment, sent, name }: Confirmation):
   return replyTo(request, outcome);
 };
 
-/** Stripe's rule since October 2023. Stripe.js in the browser needs no return URL. */
+/**
+ * Since October 2023, Stripe requires a return URL if automatic payment methods allow redirects. Stripe.js in the
+ * browser needs no return URL.
+ */
 const requireReturnUrl = ({ caller }: StripeRequest, payment: LedgerPayment, sent: ConfirmFields): void => {
   if (payment.wire['redirects'] !== true || payment.returnUrl !== null) return;
   if (sent.use_stripe_sdk === true || caller.kind === 'browser') return;

@@ -162,7 +162,7 @@ const update = (request: StripeRequest): LedgerRefund => {
   return refund;
 };
 
-/** Always refuses. Stripe cancels only refunds that wait for the payer, which card refunds never do. */
+/** Always refuses. Stripe cancels only refunds that wait for the payer, and card refunds never wait for the payer. */
 const cancel = (request: StripeRequest): never => {
   readParameters(request.call, none);
   const { id, status } = refundOf(request);

@@ -1,6 +1,6 @@
 /**
- * @module Stripe's search, limited to finding a payment by metadata. A query is clauses `field:'value'` or
- * `metadata['key']:'value'`, joined by AND. Stripe's index lags by up to a minute; this index does not.
+ * @module Stripe's search, limited to payment intents. A query consists of clauses `field:'value'` or
+ * `metadata['key']:'value'`, joined by AND. Stripe's index lags by up to a minute, but this search has no lag.
  */
 
 import * as z from 'zod';

@@ -114,7 +114,10 @@ const refuseWithoutConfirm = (sent: z.output<typeof createFields>): void => {
 
 const automaticWire = z.object({ enabled: z.boolean(), allow_redirects: z.string() });
 
-/** Stripe's rule since October 2023. Stripe.js in the browser needs no return URL. */
+/**
+ * Since October 2023, Stripe requires a return URL if automatic payment methods allow redirects. Stripe.js in the
+ * browser needs no return URL.
+ */
 const requireReturnUrl = ({ caller }: StripeRequest, setup: LedgerSetup, sent: ConfirmFields): void => {
   const automatic = automaticWire.safeParse(setup.wire['automatic_payment_methods']).data;
   if (!automatic?.enabled || automatic.allow_redirects === 'never' || setup.returnUrl !== null) return;

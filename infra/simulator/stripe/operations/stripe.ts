@@ -1,4 +1,7 @@
-/** @module Stripe's protocol over the ledger. Form in, JSON out, `Stripe-Version`, `Request-Id`, idempotency keys. */
+/**
+ * @module Stripe's protocol over the ledger. Requests are forms with idempotency keys in a header, and responses are
+ * JSON. Responses name a `Stripe-Version` and a `Request-Id`.
+ */
 
 import { createHash } from 'node:crypto';
 import type { ProviderSlot } from '../../../../shared/core/settings.ts';
@@ -179,7 +182,7 @@ const identify = (call: Call, slots: readonly (readonly [ProviderSlot, SlotOptio
   return unauthorized(`Invalid API Key provided: ${key.slice(0, 8)}****`);
 };
 
-/** Bearer, or Basic with the key as user name. */
+/** The API key, from a bearer token or as the user name of Basic authentication. */
 const keyOf = (call: Call): string | undefined => {
   const [scheme = '', value = ''] = (call.headers.get('authorization') ?? '').split(' ');
   if (scheme.toLowerCase() === 'bearer' && value !== '') return value;

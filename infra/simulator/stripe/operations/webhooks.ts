@@ -134,8 +134,8 @@ const untakenEvents = (
 const eventsVersionOf = (unit: Unit): string => unit.endpoint().apiVersion ?? API_VERSION;
 
 /**
- * The event of moved funds. Stripe takes a disputed amount when the dispute starts, except for an inquiry, and returns
- * it when the seller wins.
+ * The event types of a change. A dispute has a second event if it moves funds. Stripe takes a disputed amount when the
+ * dispute starts, except for an inquiry, and returns it when the seller wins.
  */
 const typesOf = (change: Change): readonly string[] => {
   // Skip refunds of uncaptured money.
@@ -153,7 +153,7 @@ const fundsEvent = (before: LedgerDispute | undefined, dispute: LedgerDispute): 
 
 const isHeldBack = ({ status, inquiry }: LedgerDispute): boolean => !inquiry && status !== 'won' && status !== 'closed';
 
-/** Events are in order per subscription of the payment or charge, if any, else per payment. */
+/** The subject that orders the events of a payment or charge: its subscription, if any, else the payment. */
 const lane = (document: LedgerPayment | LedgerCharge, paymentId: string): string =>
   typeof document.wire['subscription'] === 'string' ? document.wire['subscription'] : paymentId;
 

@@ -1,4 +1,7 @@
-/** @module Stripe's balance transactions of charges and refunds. A charge gets one when its money arrives. */
+/**
+ * @module Stripe's balance transactions of charges and refunds. A charge gets a balance transaction when its money
+ * arrives.
+ */
 
 import type { LedgerCharge, LedgerRefund } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
@@ -30,7 +33,7 @@ interface Moved {
   readonly fee: number | null;
 }
 
-/** Exchange rate, in units of the settlement currency per unit of any other. */
+/** Exchange rate, in units of the settlement currency per unit of any other currency. */
 const RATE = 0.9;
 
 /** The settlement currency of the charge's method, if it differs from the charge's currency. */

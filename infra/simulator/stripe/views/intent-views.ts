@@ -134,7 +134,7 @@ const failureView = (failure: LedgerFailure | null, unit: Unit): StripeObject | 
   };
 };
 
-/** A setup intent's failure. A failed authentication has a code of its own there. */
+/** A setup intent's failure. A failed authentication has another code in a setup intent than in a payment intent. */
 const setupFailureView = (failure: LedgerFailure | null, unit: Unit): StripeObject | null => {
   const view = failureView(failure, unit);
   if (view === null || failure?.reason !== 'authentication_failed') return view;
@@ -147,7 +147,10 @@ const setupFailureView = (failure: LedgerFailure | null, unit: Unit): StripeObje
   };
 };
 
-/** 3-D Secure, by redirect if the payment has a return URL. Both forms link to the simulator's own page. */
+/**
+ * The next action is 3-D Secure, by redirect if the intent has a return URL and else through Stripe.js. Both forms link
+ * to the simulator's own page.
+ */
 const nextActionOf = (intent: LedgerPayment | LedgerSetup, unit: Unit): StripeObject | null => {
   if (intent.status !== 'requires_action') return null;
   const url = unit.customerPage(intent.id);

@@ -6,7 +6,10 @@ import { taxRateView } from './catalog-views.ts';
 import { lower, seconds } from './payment-views.ts';
 import { findPrice, itemIdOf, orNull } from './subscription-views.ts';
 
-/** Uses the newest API version's format, where `parent` has the subscription and payments are a separate list. */
+/**
+ * Uses the format of the newest API version. In this format, `parent` names the subscription, and the payments are a
+ * separate list.
+ */
 export const invoiceView = (invoice: LedgerInvoice, unit: Unit): StripeObject => ({
   ...UNUSED,
   ...amountsView(invoice),
@@ -149,7 +152,7 @@ interface NumberedLine {
   readonly index: number;
 }
 
-/** The invoice's discounts and taxes are on its first line. */
+/** A line of an invoice. The first line shows the invoice's discounts and taxes. */
 const lineView = (invoice: LedgerInvoice, { line, index }: NumberedLine, unit: Unit): StripeObject => {
   const subscription = subscriptionOf(invoice, unit);
   const price = findPrice(line.priceId ?? subscription?.priceId ?? '', unit);

@@ -29,7 +29,10 @@ export const stripeRefundView = (refund: LedgerRefund): StripeObject => ({
   transfer_reversal: null,
 });
 
-/** An open inquiry has its own statuses. `prevented` means settled before a chargeback. */
+/**
+ * An inquiry has its own statuses until it is won or lost. The status `prevented` means that a dispute was settled
+ * before a chargeback.
+ */
 const statusOf = ({ status, inquiry }: LedgerDispute): string => {
   if (status === 'won' || status === 'lost') return status;
   if (inquiry) return `warning_${status}`;

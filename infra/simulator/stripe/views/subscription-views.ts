@@ -1,6 +1,6 @@
 /**
- * @module Shows the ledger's subscriptions and prices as Stripe's objects, in the newest API version's format. The
- * period is on the item there.
+ * @module Shows the ledger's subscriptions and prices as Stripe's objects, in the newest API version's format. In this
+ * format, the period is on the item.
  */
 
 import { taxRateOf } from '../../billing/billing.ts';
@@ -90,7 +90,7 @@ const isToEnd = ({ cancelAt, cancelAtPeriodEnd }: LedgerSubscription): boolean =
 
 const DAYS_UNTIL_DUE = 30;
 
-/** Ids of the only item and the only invoice line. They derive from the ids of the subscription and the invoice. */
+/** The id of the subscription's first item. It derives from the subscription's id. */
 export const itemIdOf = ({ id }: LedgerSubscription): string => id.replace(/^sub_/, 'si_');
 
 const itemView = (subscription: LedgerSubscription, unit: Unit): StripeObject => {
@@ -153,7 +153,7 @@ export const priceView = (price: LedgerPrice): StripeObject => ({
   unit_amount_decimal: price.scheme === undefined ? String(price.amount) : null,
 });
 
-/** The older format of a price, which items still include. */
+/** A price in Stripe's older format. Subscription items still include this format. */
 const planView = (price: LedgerPrice): StripeObject => ({
   id: price.id,
   object: 'plan',

@@ -10,7 +10,7 @@ const TWO_DECIMALS = `
   czk dkk dop dzd egp etb eur fjd fkp gbp gel gip gmd gtq gyd hkd hnl htg huf idr ils inr jmd kes kgs khr kyd kzt lak lbp
   lkr lrd lsl mad mdl mkd mmk mnt mop mur mvr mwk mxn myr mzn nad ngn nio nok npr nzd pab pen pgk php pkr pln qar ron rsd
   rub sar sbd scr sek sgd shp sle sos srd szl thb tjs top try ttd twd tzs uah uyu uzs wst xcd xcg yer zar zmw`;
-/** Stripe's amount 1 is one whole unit of the currency. */
+/** Currencies without decimals at Stripe. The amount 1 is one whole unit of the currency. */
 const ZERO_DECIMALS = 'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf';
 /** Currencies without decimals today. Stripe still writes them with two decimals, which must be 00. */
 const ALWAYS_00 = 'isk ugx';
@@ -68,7 +68,10 @@ const LEAST: Readonly<Record<string, string>> = {
   THB: '10.00',
 };
 
-/** "12 digits for IDR, 10 digits for COP, 9 digits for INR, 8 digits for all other currencies". */
+/**
+ * Stripe documents the maximum amount as "12 digits for IDR, 10 digits for COP, 9 digits for INR, 8 digits for all
+ * other currencies".
+ */
 const MOST_DIGITS: Readonly<Record<string, number>> = { IDR: 12, COP: 10, INR: 9 };
 const USUAL_DIGITS = 8;
 
@@ -85,7 +88,7 @@ export const checkCurrency = (currency: string): string => {
   });
 };
 
-/** Checks an amount without a minimum, as for refunds and captures. */
+/** Checks the amount of a refund or a capture. It has no minimum charge. */
 export const checkAmount = (amount: number, currency: string, param = 'amount'): number => {
   if (amount < 1) {
     throw invalidStripeRequest({

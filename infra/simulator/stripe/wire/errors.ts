@@ -1,7 +1,7 @@
 import type { DeclineReason } from '../../ledger/behaviours.ts';
 import { type Answer, Refused } from '../../protocol/vendor.ts';
 
-/** Stripe's error bodies: `{error: {type, code, decline_code, message, param, …}}`. */
+/** The fields of `error` in Stripe's error bodies: `{error: {type, code, decline_code, message, param, …}}`. */
 export interface ErrorFields {
   readonly type: 'invalid_request_error' | 'card_error' | 'idempotency_error' | 'api_error';
   readonly code?: string;
@@ -46,7 +46,7 @@ const PATH_PARAMETERS: readonly string[] = ['id', 'intent'];
 
 /**
  * `kind` is Stripe's name, such as payment_intent, PaymentMethod or customer. A missing object is a 400 if a parameter
- * names it and a 404 if the path does.
+ * names it, and a 404 if the path names it.
  */
 export const stripeNotFound = (kind: string, id: string, param: string): Refused =>
   invalidStripeRequest(
@@ -127,7 +127,7 @@ const DECLINES: Readonly<Record<DeclineReason, Decline>> = {
   wrong_data: { ...cardDeclined('do_not_honor', '05'), advice_code: 'confirm_card_data', network_advice_code: '01' },
 };
 
-/** The payment waits for its customer, but the operation requires its success. */
+/** The error if a payment waits for its customer, but the operation requires the payment's success. */
 export const actionRequired = (of: 'subscription' | 'invoice'): ErrorFields => ({
   type: 'card_error',
   code: `${of}_payment_intent_requires_action`,

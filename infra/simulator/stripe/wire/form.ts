@@ -1,6 +1,6 @@
 /**
- * Stripe's form encoding, `a[b][c]=v`, `a[]=v` or `a[0]=v`, in a body or a query. Every value is a string. A group is a
- * list if all its keys are numbers or empty.
+ * A value in Stripe's form encoding, `a[b][c]=v`, `a[]=v` or `a[0]=v`, in a body or a query. Every single value is a
+ * string. A group is a list if all its keys are numbers or empty.
  */
 export type FormValue = string | readonly FormValue[] | StripeForm;
 export interface StripeForm {

@@ -15,7 +15,7 @@ const problem = (code: string, message: (input: unknown) => string) => ({
 
 /** A non-empty string. */
 export const text = (max = LONG) => characters(max).min(1);
-/** A string, cleared by an empty string. */
+/** A string. An empty string clears the field. */
 export const clearable = (max = LONG) => characters(max).transform((value) => (value === '' ? null : value));
 
 export const whole = z

@@ -10,9 +10,9 @@ import {
   succeeds,
 } from '../../ledger/behaviours.ts';
 
-/** Stripe's test values and our own (`pm_sim_…`), with their cards and behaviors. */
+/** A card behind one of Stripe's test values or our own (`pm_sim_…`), with its behavior. */
 export interface TestCard {
-  /** Without its prefix `pm_card_`, `pm_` or `tok_`. */
+  /** The test value without its prefix `pm_card_`, `pm_` or `tok_`. */
   readonly token: string;
   readonly brand: string;
   readonly number: string;
@@ -113,7 +113,7 @@ export const cardOfMethodId = (id: string): TestCard | undefined => {
 export const cardOfToken = (token: string): TestCard | undefined =>
   token.startsWith('tok_') ? cardNamed(token.slice('tok_'.length)) : undefined;
 
-/** Any valid card number. Without a test value, the card succeeds. */
+/** The test card with this number. Any other valid card number gives a card that succeeds. */
 export const cardOfNumber = (number: string): TestCard | undefined =>
   BY_NUMBER.get(number) ??
   (passesLuhn(number) ? { ...visa(ANY_NUMBER, number, succeeds), brand: brandOf(number) } : undefined);

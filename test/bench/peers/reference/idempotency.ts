@@ -1,6 +1,6 @@
 /**
- * @module Keeps one response per Idempotency-Key, as Powertools does. The record is first in progress, then holds the
- * response.
+ * @module Keeps one response per Idempotency-Key, as Powertools does. The key's record is in progress until it holds
+ * the response.
  */
 import { createHash } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';

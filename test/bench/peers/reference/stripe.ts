@@ -3,7 +3,10 @@ import Stripe from 'stripe';
 
 const base = new URL(process.env['PROVIDER_A_BASE_URL'] ?? 'https://api.stripe.com');
 
-/** The SDK can replace host, port and protocol, but cannot add the path prefix of the simulator. */
+/**
+ * Adds the simulator's path prefix to each request, because the SDK's settings allow only a host, a port and a
+ * protocol.
+ */
 const behindPath = (path: string): Stripe.HttpClient => {
   const client = Stripe.createNodeHttpClient();
   const makeRequest = client.makeRequest.bind(client);
