@@ -13,7 +13,7 @@ import { tokenIn } from './pages.ts';
 
 const STEP_MS = 60_000;
 const MADE_MS = 240_000;
-const TRIED_MS = 120_000;
+const TRIED_MS = 600_000;
 
 describe('the reference page', () => {
   const service = withHost({ daysAgo: DEMO_DAYS, env: PATIENT });

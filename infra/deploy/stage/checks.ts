@@ -147,7 +147,7 @@ export const CHECKS: readonly Check[] = [
   {
     name: 'provider',
     applies: 'always',
-    asks: 'has a slot a provider of payments',
+    asks: 'does any slot have a provider of payments',
     remedy: 'set PROVIDER_A=stripe, PROVIDER_B=paypal or PROVIDER_C=square',
     refuses: PROD,
     find: (facts) =>
@@ -220,7 +220,7 @@ export const CHECKS: readonly Check[] = [
   {
     name: 'concurrency',
     applies: '`BULKHEADS=off`',
-    asks: 'does the account’s limit (10 if new) carry function URLs and payment path',
+    asks: 'is the account’s limit (10 if new) enough for function URLs and the payment path',
     remedy: RAISE_CONCURRENCY,
     refuses: PROD,
     find: (facts) => lowConcurrency(facts, false),
@@ -273,7 +273,7 @@ export const CHECKS: readonly Check[] = [
   {
     name: 'resources of a stack',
     applies: 'always',
-    asks: 'has each stack at most 500 resources',
+    asks: 'does each stack have at most 500 resources',
     remedy:
       'move a folder of entries from the stack api to api-webhooks (infra/deploy/stacks/routes.ts), or add a stack',
     refuses: EVERY_STAGE,
@@ -285,7 +285,7 @@ export const CHECKS: readonly Check[] = [
   {
     name: 'readable account',
     applies: 'always',
-    asks: 'could these facts be read',
+    asks: 'could the facts of these checks be read',
     remedy:
       'allow lambda:GetAccountSettings, servicequotas:GetServiceQuota, servicequotas:GetAWSDefaultServiceQuota, ' +
       'cloudformation:DescribeStacks and secretsmanager:GetSecretValue to the deploying profile',

@@ -43,7 +43,7 @@ export const SERVICE_TEXTS: Readonly<Record<Exclude<keyof typeof serviceFields, 
   CONSOLE_OIDC_ISSUER:
     'the OpenID Connect issuer of the console’s sign-in, as in its discovery document ([identity.md](identity.md)); the IDENTITY settings must accept its tokens',
   CONSOLE_OIDC_CLIENT_ID: 'the public client of the console at CONSOLE_OIDC_ISSUER',
-  ALLOWED_ORIGINS: 'origins of browsers that may call',
+  ALLOWED_ORIGINS: 'origins of web pages that may call the API',
   IDENTITY_URL: 'base URL of the identity service ([identity.md](identity.md))',
   IDENTITY_LOOKUP:
     'off: no identity service; tokens and service keys name the users; IDENTITY_URL must be empty ([identity.md](identity.md))',
@@ -62,7 +62,7 @@ export const SERVICE_TEXTS: Readonly<Record<Exclude<keyof typeof serviceFields, 
   TRUSTED_EDGE_SECRET_SHA256: 'SHA-256, in hex, of the proxy’s x-trusted-edge-secret; several for a rotation',
   STATEMENT_DESCRIPTOR: "the text on payers' statements, at most 22 characters; empty: the account's text",
   GUEST_TOKEN_SECRET: 'secrets of guest tokens; the first signs, all are accepted; empty: no guest tokens',
-  GUEST_TOKEN_TTL_SECONDS: 'lifetime of a guest token',
+  GUEST_TOKEN_TTL_SECONDS: 'lifetime of a guest token, in seconds',
   GUEST_CONTINUE_SECONDS:
     'seconds in which a guest without a token may use a new customer, method or address, by id and e-mail, from the same network; 0, or GUEST_EMAIL_LIST=full: never',
   GUEST_EMAIL_LIST: 'fields in lists by guest e-mail: few (minimal), all (full), or none without a token (token)',
@@ -95,7 +95,7 @@ export const SERVICE_TEXTS: Readonly<Record<Exclude<keyof typeof serviceFields, 
   RUN_DUE_CONCURRENCY:
     'maximum parallel runs of due work; 60 allow 100 calls per second if responses take half a second',
   DUE_WORK: 'off: no renewal, lookup or erasure runs; for a [restore](restore.md)',
-  CUSTOMER_DELETE_HISTORY: 'deleting a customer deletes its payments and subscriptions',
+  CUSTOMER_DELETE_HISTORY: 'true: deleting a customer deletes its payments and subscriptions',
   EXTERNAL_WEBHOOK_MAX_RETRIES: 'retries of a delivery after its first attempt',
   EXTERNAL_WEBHOOK_RETRY_DELAY:
     'milliseconds before the first retry, doubled for each further retry, rounded up to whole seconds; at most 12 h',
