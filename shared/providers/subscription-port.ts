@@ -1,7 +1,4 @@
-/**
- * @module The port to a provider that bills subscriptions. The service only records these subscriptions. Times are
- * epoch seconds.
- */
+/** @module The port to a billing provider of subscriptions only recorded by the service. Times are epoch seconds. */
 
 import type { DeclineCode, Outcome } from '../core/outcome.ts';
 import type { ProviderDecline } from '../core/payment-facts.ts';
@@ -120,10 +117,7 @@ export interface NewProviderSubscription extends CallOptions {
   /** True if the trial covers already paid time. */
   readonly isBridge?: boolean;
   readonly description: string | undefined;
-  /**
-   * True if the payer is present and may authenticate the first charge. Otherwise, a first charge that needs
-   * authentication is declined.
-   */
+  /** True if the payer is present to authenticate a first charge. Otherwise such a charge is declined. */
   readonly isAttended: boolean;
   /** Our product, if the subscription has one. */
   readonly productId: string | undefined;
@@ -143,8 +137,8 @@ export type NewPrice = OfSubscription &
     readonly trialEnd: number | 'now' | undefined;
     /** True if this trial covers already paid time. */
     readonly isBridge: boolean;
-    /** The unpaid invoices of periods from this time on are voided first, because the new price covers these periods. */
-    readonly dropsUnpaidFrom?: number | undefined;
+    /** True to void the open invoices first, because a paid period already covers their periods. */
+    readonly dropsUnpaid?: true;
   };
 
 export interface SubscriptionsPort {
@@ -156,8 +150,8 @@ export interface SubscriptionsPort {
   find(subscriptionId: string): Promise<Outcome<ProviderSubscription>>;
   /**
    * Finds the customer's live subscriptions with our id, such as one left by a creation whose response was lost. If the
-   * customer was deleted, finds the ended subscriptions with our id instead, whatever their end date. Open invoices are
-   * not read in either case.
+   * customer was deleted, finds the ended subscriptions with our id instead, whatever their end date. Their open
+   * invoices are not read.
    * @param input.createdSince epoch seconds; limits the ended subscriptions, which are searched across all customers
    */
   findOurs(input: {
@@ -172,7 +166,7 @@ export interface SubscriptionsPort {
   changeMethod(
     input: OfSubscription & { readonly methodId: string; readonly isAttended: boolean },
   ): Promise<Outcome<ProviderSubscription>>;
-  /** Pays the open invoices of a past-due subscription with a method that the payer has just used for a payment. */
+  /** Pays the open invoices of a past-due subscription with a method just used by the payer for a payment. */
   payOwed(input: OfSubscription & { readonly methodId: string }): Promise<Outcome<ProviderSubscription>>;
   /** Reads the discounts and taxes of the next periods. */
   findPricing(subscriptionId: string): Promise<Outcome<ProviderPricing>>;
@@ -187,8 +181,7 @@ export interface SubscriptionsPort {
   changePrice(input: NewPrice): Promise<Outcome<{ readonly subscriptionId: string }>>;
   scheduleCancel(input: OfSubscription & { readonly cancel: boolean }): Promise<Outcome<ProviderSubscription>>;
   /**
-   * Cancels immediately and voids all open invoices. The outcome is `done` also if the provider no longer has the
-   * subscription.
+   * Cancels immediately and voids all open invoices. Also done if the provider no longer has the subscription.
    * @returns the voided invoices; a charge in progress continues
    */
   cancel(input: OfSubscription): Promise<Outcome<Pick<ProviderSubscription, 'subscriptionId' | 'owed'>>>;
@@ -200,10 +193,7 @@ export interface SubscriptionsPort {
    */
   resume(input: OfSubscription & { readonly inNewPeriod: boolean }): Promise<Outcome<ProviderSubscription>>;
   findInvoice(invoiceId: string): Promise<Outcome<ProviderInvoice>>;
-  /**
-   * The paid invoices, oldest first; `find` reports only the newest invoice.
-   * @param input.createdSince epoch seconds
-   */
+  /** The paid invoices, oldest first; `find` reports only the newest. @param input.createdSince epoch seconds */
   findPaid(input: {
     readonly subscriptionId: string;
     readonly createdSince: number;

@@ -108,47 +108,91 @@ describe('a Stripe-billed interval change with a payment that is confirmed late'
 describe('a scheduled interval change that reaches Stripe only after the renewal at the old price', () => {
   const service = withHost({ frozen: true });
   const PRICE = { provider: 'provider_a', path: '/v1/subscriptions', method: 'POST', action: 'error_500' } as const;
+  const CARD = 'pm_card_visa';
 
-  /** Stripe accepts the new price again after a number of seconds in the renewed week. */
-  const lateBy = async (seconds: number, { token = 'pm_card_visa', draftMinutes = 0 } = {}) => {
+  const weekly = async (token: string, draftMinutes = 0) => {
     await service.control('POST', '/simulator/drafts', { minutes: draftMinutes });
-    const weekly = await plan(service, 500, { billing_interval: 'weekly' });
-    const of = await subscribed(service, { slot: 'provider_a', token }, { product_id: weekly });
-    await service.moveTo(iso(Date.parse(of.first.current_period_end) - HOUR_MS / 12));
-    await service.fault(PRICE);
+    const product_id = await plan(service, 500, { billing_interval: 'weekly' });
+    return subscribed(service, { slot: 'provider_a', token }, { product_id });
+  };
+  type Weekly = Awaited<ReturnType<typeof weekly>>;
+
+  const scheduleMonthly = async (of: Weekly) => {
     const product_id = await plan(service, 3_600);
     expect(await changeTo(service, of, { product_id, when: 'period_end' })).toMatchObject({ status: 200 });
-    await service.webhookMode('drop');
+  };
+  /** Stripe refuses the new price until a minute after the renewal. */
+  const lateByAMinute = async (of: Weekly) => {
+    await service.moveTo(iso(Date.parse(of.first.current_period_end) - HOUR_MS / 12));
+    await service.fault(PRICE);
+    await scheduleMonthly(of);
     await service.moveTo(of.first.current_period_end);
-    await service.advance(seconds);
+    await service.advance(60);
     await service.clearFaults();
-    await service.advance(DAY_SECONDS / 2);
-    await service.webhookMode('normal');
-    await service.advance(9 * DAY_SECONDS);
+  };
+  const invoicesOf = async ({ first }: Weekly): Promise<readonly string[]> => {
+    const all = (await service.ledger()).invoices.filter((one) => one.subscription === first.provider_subscription_id);
+    return all.filter(({ amount }) => amount > 0).map(({ amount, status }) => `${amount} ${status}`);
+  };
+  const expectMonthlyAfterTheWeek = async (of: Weekly) => {
+    await service.advance(8 * DAY_SECONDS);
     await service.settle();
-    return of;
+    expect(await invoicesOf(of)).toEqual(['500 paid', '500 paid', '3600 paid']);
+    const { current_period_start, total_cents } = await readSubscription(service, of.who, of.id);
+    const weekLater = Date.parse(of.first.current_period_end) + 7 * DAY_SECONDS * 1_000;
+    expect([Date.parse(current_period_start), total_cents]).toEqual([weekLater, 3_600]);
   };
 
   test.each([
-    ['is still a draft', { draftMinutes: 60 }, ['500 paid', '500 draft', '3600 paid']],
-    ['was declined', { token: 'pm_sim_ok_1_then_decline' }, ['500 paid', '500 void', '3600 open']],
-  ])('drops the renewal if its invoice %s', async (_, settings, expected) => {
-    const of = await lateBy(60, settings);
-    const invoices = (await service.ledger()).invoices.filter(
-      ({ subscription }) => subscription === of.first.provider_subscription_id,
-    );
-    expect(invoices.map(({ amount, status }) => `${amount} ${status}`)).toEqual(expected);
+    ['is a draft', CARD, 60],
+    ['is paid', CARD, 0],
+    ['is being charged', 'pm_sim_processing_ok', 0],
+  ])('begins after the renewed week if the invoice %s', async (_, token, draftMinutes) => {
+    const of = await weekly(CARD, draftMinutes);
+    await patch(service, of.who, {
+      id: of.id,
+      body: { payment_method_id: await anotherMethod(service, of.who, token) },
+    });
+    await lateByAMinute(of);
+    await expectMonthlyAfterTheWeek(of);
   });
 
-  test('charges the new price only after the paid renewal', async () => {
-    const of = await lateBy(3 * HOUR_SECONDS);
-    const payments = await paymentsOf(service, of.who, of.id);
-    expect(payments.map(({ total_cents }) => total_cents)).toEqual([500, 500, 3_600]);
-    const { status, current_period_start } = await readSubscription(service, of.who, of.id);
-    const week = 7 * DAY_SECONDS * 1_000;
-    expect({ status, at: Date.parse(current_period_start) }).toEqual({
-      ...{ status: 'active', at: Date.parse(of.first.current_period_end) + week },
-    });
+  test('waits for a declined renewal, until another card pays it', async () => {
+    const of = await weekly('pm_sim_ok_1_then_decline');
+    await lateByAMinute(of);
+    await service.advance(DAY_SECONDS);
+    await service.settle();
+    expect(await invoicesOf(of)).toEqual(['500 paid', '500 open']);
+    expect(await readSubscription(service, of.who, of.id)).toMatchObject({ status: 'past_due' });
+    const body = { payment_method_id: await anotherMethod(service, of.who) };
+    expect(await patch(service, of.who, { id: of.id, body })).toMatchObject({ status: 200 });
+    await expectMonthlyAfterTheWeek(of);
+  });
+
+  test('begins after the renewed week if it is scheduled before the renewal is known', async () => {
+    const of = await weekly(CARD);
+    await service.webhookMode('drop');
+    await service.moveTo(of.first.current_period_end);
+    await service.advance(60);
+    await scheduleMonthly(of);
+    await service.webhookMode('normal');
+    await expectMonthlyAfterTheWeek(of);
+  });
+
+  test('keeps the invoice of the first period if a shortened trial reaches Stripe after its end', async () => {
+    await service.control('POST', '/simulator/drafts', { minutes: 60 });
+    const product_id = await plan(service, 500, { trial_days: 7 });
+    const of = await subscribed(service, { slot: 'provider_a', token: CARD }, { product_id });
+    await service.advance(DAY_SECONDS);
+    await service.fault(PRICE);
+    const other = await plan(service, 900, { trial_days: 6 });
+    expect(await changeTo(service, of, { product_id: other, when: 'now' })).toMatchObject({ status: 202 });
+    await service.moveTo(of.first.trial_end);
+    await service.advance(60);
+    await service.clearFaults();
+    await service.advance(35 * DAY_SECONDS);
+    await service.settle();
+    expect(await invoicesOf(of)).toEqual(['500 paid', '900 paid']);
   });
 });
 

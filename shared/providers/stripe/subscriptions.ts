@@ -1,6 +1,6 @@
 /**
  * @module Subscriptions billed by Stripe Billing. Every call expands the newest invoice. The open invoices are read
- * again with their intents, because Stripe expands at most four levels and one call would need five.
+ * again with their intents, because Stripe expands four levels and one call would need five.
  */
 
 import type Stripe from 'stripe';
@@ -96,7 +96,7 @@ type Answered = Stripe.Response<Stripe.Subscription>;
 type OfSubscription = CallOptions & { readonly subscriptionId: string };
 type Billing = ReturnType<typeof openBilling>;
 
-/** Reads a header. The SDK's types declare the headers as a plain object, but its fetch client returns `Headers`. */
+/** The SDK's types declare the headers as a plain object, but its fetch client returns `Headers`. */
 const headerOf = (headers: object, name: string): unknown =>
   'get' in headers && typeof headers.get === 'function' ? headers.get(name) : undefined;
 
@@ -114,13 +114,12 @@ const openBilling = (stripe: Stripe, call: StripeCall, descriptor: string) => {
     }));
     if (answered.kind !== 'done') return answered;
     const { isOld, hasOneInvoice: isFirst, subscription } = answered.value;
-    // A used idempotency key returns the first response again, which may be outdated, so the subscription is read
-    // again.
+    // A used idempotency key returns the first response again, which may be outdated.
     if (isOld) return afterChange(await find(subscription.subscriptionId));
     return afterChange(await withOwed(subscription, isFirst));
   };
 
-  /** Reads the open invoices and the newest invoice, with their intents. */
+  /** Reads the open invoices and the newest one with their intents. */
   const withOwed = async (subscription: Unread, isFirst: boolean): Promise<Found> => {
     const { subscriptionId, latestInvoice: newest } = subscription;
     const listed = isFirst ? NONE : await owed.list(subscriptionId);
@@ -152,10 +151,7 @@ const NONE = { kind: 'done', value: [] } as const;
 const hasOneInvoice = ({ latest_invoice: newest }: Stripe.Subscription): boolean =>
   newest === null || (typeof newest === 'object' && newest.billing_reason === 'subscription_create');
 
-/**
- * A subscription with a failed invoice is past due. Stripe reports it as active once its newest invoice is paid, even
- * if an older invoice is still unpaid.
- */
+/** Stripe reports a subscription as active once its newest invoice is paid, even if an older one is still unpaid. */
 const statusBy = ({ status }: Unread, owed: readonly ProviderInvoice[]): ProviderSubscription['status'] =>
   status === 'active' && owed.some((invoice) => invoice.status === 'failed') ? 'past_due' : status;
 
@@ -227,8 +223,9 @@ const changePrice = async (
   if (amount === undefined) return stripeAmounts.refused(input);
   const product = await ensureProduct(billing, input);
   if (product.kind !== 'done') return product;
-  const dropped = await dropPeriodsFrom(billing, input);
-  if (dropped.kind !== 'done') return dropped;
+  const found = input.dropsUnpaid && (await billing.find(subscriptionId));
+  const dropped = found && (await dropOwed(billing, found, { idempotencyKey: `${idempotencyKey}:drop` }));
+  if (dropped && dropped.kind !== 'done') return dropped;
   const item = await call(
     () => stripe.subscriptions.retrieve(subscriptionId),
     ({ items }) => items.data[0]?.id ?? '',
@@ -248,21 +245,6 @@ const changePrice = async (
     () => stripe.subscriptions.update(subscriptionId, changes, { idempotencyKey }),
     ({ id }) => ({ subscriptionId: id }),
   );
-};
-
-/** @returns `unknown` while an invoice of these periods is being charged, because the charge may still succeed */
-const dropPeriodsFrom = async (
-  billing: Billing,
-  { subscriptionId, idempotencyKey, dropsUnpaidFrom: from }: NewPrice,
-): Promise<Outcome<unknown>> => {
-  if (from === undefined) return NONE;
-  const isOfPeriods = ({ periodStart }: ProviderInvoice): boolean => periodStart >= from;
-  const found = await billing.find(subscriptionId);
-  const dropped = await dropOwed(billing, found, { idempotencyKey: `${idempotencyKey}:drop`, only: isOfPeriods });
-  const isCharging = (one: ProviderInvoice): boolean => isOfPeriods(one) && one.status === 'processing';
-  return dropped.kind === 'done' && dropped.value.owed.some(isCharging)
-    ? { kind: 'unknown', reason: 'in_progress' }
-    : dropped;
 };
 
 const priceOf = (
@@ -334,15 +316,13 @@ const mayOwe = (subscription: Stripe.Subscription): { readonly owes: boolean } =
   return { owes: isOpen || !hasOneInvoice(subscription) };
 };
 
-/**
- * Voids the owed invoices and reads the status again, because the newest invoice that is not void decides the status.
- */
+/** Voids the owed invoices and reads the status again, because the newest invoice that is not void decides it. */
 const dropOwed = async (
   { owed, find }: Billing,
   held: Found,
-  { only = () => true, ...options }: CallOptions & { readonly only?: (invoice: ProviderInvoice) => boolean },
+  options: CallOptions & { readonly except?: string | undefined },
 ): Promise<Found> => {
-  const left = held.kind === 'done' ? held.value.owed.filter(only) : [];
+  const left = held.kind === 'done' ? held.value.owed.filter(({ invoiceId }) => invoiceId !== options.except) : [];
   if (held.kind !== 'done' || left.length === 0) return held;
   const voided = await owed.drop(left, options);
   if (voided.kind !== 'done') return voided;
@@ -375,8 +355,8 @@ const resumeInNewPeriod = async (billing: Billing, input: OfSubscription): Promi
     payment_behavior: 'error_if_incomplete',
     off_session: true,
   });
-  const newest = started.kind === 'done' ? started.value.latestInvoice?.invoiceId : undefined;
-  return dropOwed(billing, started, { ...input, only: ({ invoiceId }) => invoiceId !== newest });
+  const except = started.kind === 'done' ? started.value.latestInvoice?.invoiceId : undefined;
+  return dropOwed(billing, started, { ...input, except });
 };
 
 /** Sets whether Stripe collects the open invoices, because a pause stops only later invoices. */

@@ -38,7 +38,7 @@ export const stopAbandonedCharge = async (deps: BillingDeps, subscription: Subsc
 
 /**
  * Checks that this caller may restart the subscription. Its method is charged now or at the next period, so the caller
- * needs the right to use it even if nothing is due now (decisions 15.5).
+ * needs the right to use it even if nothing is due now.
  * @throws DomainError PAYMENT_IN_PROGRESS while the outcome of an earlier charge is unknown; PAYMENT_METHOD_REQUIRED or
  * INSUFFICIENT_PERMISSIONS
  */

@@ -34,7 +34,7 @@ export const sendPrice = async (deps: BillingDeps, subscription: Subscription): 
   const claim = { ...subscription, priceUpdate, providerSubscriptionId };
   const parts = { deps, port: await subscriptionsPortOf(deps, subscription) };
   const isRepeated = instant(priceUpdate.lookAt) <= deps.now();
-  const run = isRepeated ? lookUpCall : makeCall;
+  const run = isRepeated || isLate(claim, deps.now()) ? lookUpCall : makeCall;
   const { record, refusal, notDone, isUnclear } = await run(PRICE_CALL, parts, claim);
   return { subscription: record, result: refusal ? 'refused' : notDone || isUnclear ? 'unclear' : 'sent' };
 };
@@ -46,10 +46,10 @@ const PRICE_CALL: CallAtProvider<PriceClaim, Pick<ProviderSubscription, 'subscri
   ...READ_AT_PROVIDER,
   send: async ({ deps, port }, claim) => ({ claim, outcome: await port.changePrice(requestOf(deps, claim)) }),
   apply: async ({ deps }, claim, said) => {
-    if (said.by === 'response' || !said.report || said.report.changeId === claim.priceUpdate.id) {
-      return { state: said.report ? 'settled' : 'absent', record: claim };
-    }
-    // The provider may have renewed at the old price. Until when the payer has paid decides when the new price begins.
+    const isThere = said.by === 'response' || said.report?.changeId === claim.priceUpdate.id;
+    if (isThere) return { state: 'settled', record: claim };
+    if (!said.report || !renewsFirst(claim, deps.now())) return { state: 'absent', record: claim };
+    if (isRenewing(said.report, deps.now())) return { state: 'open', record: claim, looked: 'still_under_way' };
     const record = await storeState(deps, claim, said.report);
     return isSamePrice(record, claim) ? { state: 'absent', record } : { state: 'settled', record };
   },
@@ -66,13 +66,24 @@ const PRICE_CALL: CallAtProvider<PriceClaim, Pick<ProviderSubscription, 'subscri
 const isSamePrice = (record: Subscription, { priceUpdate }: PriceClaim): record is PriceClaim =>
   record.priceUpdate?.id === priceUpdate.id && record.providerSubscriptionId !== undefined;
 
+/** True if the period in which nothing may be charged has ended, so the provider may have renewed at the old price. */
+const isLate = ({ priceUpdate: { freeUntil } }: PriceClaim, now: Instant): boolean =>
+  freeUntil !== undefined && instant(freeUntil) <= now;
+
+/** True if the provider's renewal at the old price stands, and the new price begins only after the renewed period. */
+const renewsFirst = (claim: PriceClaim, now: Instant): boolean => isLate(claim, now) && !coversRenewal(claim, now);
+
+/** True until the provider has renewed and has collected everything. Otherwise the payer could pay both prices. */
+const isRenewing = ({ status, owed, latestInvoice, currentPeriodEnd }: ProviderSubscription, now: Instant): boolean =>
+  owed.length > 0 ||
+  latestInvoice?.status === 'processing' ||
+  (status !== 'trialing' && currentPeriodEnd <= epochSeconds(now));
+
 const requestOf = (deps: BillingDeps, subscription: PriceClaim): Parameters<SubscriptionsPort['changePrice']>[0] => {
   const plan = planAtProvider(subscription);
-  const { change, currency, providerSubscriptionId, paidUntil = '' } = subscription;
-  const { id, freeUntil } = subscription.priceUpdate;
-  // The period of a late update has ended, and the next period may already be paid.
-  const isLate = freeUntil !== undefined && instant(freeUntil) <= deps.now();
-  const until = isLate ? (instant(paidUntil || freeUntil) > deps.now() ? paidUntil : undefined) : freeUntil;
+  const { change, currency, providerSubscriptionId } = subscription;
+  const { id } = subscription.priceUpdate;
+  const trialEnd = trialEndOf(subscription, deps.now());
   return {
     subscriptionId: providerSubscriptionId,
     changeId: id,
@@ -81,27 +92,27 @@ const requestOf = (deps: BillingDeps, subscription: PriceClaim): Parameters<Subs
     ...providerInterval(plan),
     productId: plan.productId,
     productName: plan.productName,
-    trialEnd: until === undefined ? endOfLateTrial(subscription, isLate) : epochSeconds(instant(until)),
+    trialEnd,
     isBridge: subscription.status !== 'trialing' || change?.nextPeriodEnd !== undefined,
-    dropsUnpaidFrom: replacedFrom(subscription, isLate && until === undefined, deps.now()),
-    idempotencyKey: `${subscription.id}:change:${id}:price${isLate ? `:late:${until ?? 'now'}` : ''}`,
+    ...(coversRenewal(subscription, deps.now()) && { dropsUnpaid: true }),
+    idempotencyKey: `${subscription.id}:change:${id}:price${isLate(subscription, deps.now()) ? `:late:${trialEnd}` : ''}`,
   };
 };
 
-/** Ends the provider's trial now if the update is late and the change has shortened or ended the trial. */
-const endOfLateTrial = ({ status, change }: Subscription, isLate: boolean): 'now' | undefined =>
-  isLate && status === 'trialing' && change?.trialEnd !== undefined ? 'now' : undefined;
-
-/**
- * When the periods begin that the new price covers instead of the old price, in epoch seconds. The provider may still
- * collect their renewals at the old price.
- * @param startsNow true if a new period starts with the update
- */
-const replacedFrom = ({ change, priceUpdate }: PriceClaim, startsNow: boolean, now: Instant): number | undefined => {
-  const isCovered = change?.step === 'paid' && change.nextPeriodEnd !== undefined && instant(change.periodEnd) <= now;
-  const from = isCovered ? change.periodEnd : startsNow ? priceUpdate.freeUntil : undefined;
-  return from === undefined ? undefined : epochSeconds(instant(from));
+/** Until when the provider charges nothing. If the update is late and the change ends the trial, the trial ends now. */
+const trialEndOf = (claim: PriceClaim, now: Instant): number | 'now' | undefined => {
+  const { status, change, paidUntil, currentPeriodEnd, priceUpdate } = claim;
+  const inEpochSeconds = (time: string | undefined) => (time === undefined ? undefined : epochSeconds(instant(time)));
+  if (!isLate(claim, now)) return inEpochSeconds(priceUpdate.freeUntil);
+  const isTrying = status === 'trialing';
+  const until = coversRenewal(claim, now) ? paidUntil : isTrying ? undefined : currentPeriodEnd;
+  if (until !== undefined && instant(until) > now) return inEpochSeconds(until);
+  return isTrying && change?.trialEnd !== undefined ? 'now' : undefined;
 };
+
+/** True if the period of a paid change covers a renewal that the provider may still be collecting. */
+const coversRenewal = ({ change }: Subscription, now: Instant): boolean =>
+  change?.step === 'paid' && change.nextPeriodEnd !== undefined && instant(change.periodEnd) <= now;
 
 /** Schedules the next lookup of the price update, with the usual intervals. */
 export const sendPriceLater = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {

@@ -127,7 +127,8 @@ const changeLater = async (deps: PlanChangeDeps, request: PlanChangeRequest, wan
     [...right.onlyIf, ...wanted.merchantRight.onlyIf],
   );
   const sent = await finishPriceUpdate(deps, scheduled);
-  if (!isScheduled(sent, wanted.plan)) throw refusedError(sent);
+  // The provider may have renewed meanwhile. The scheduled plan then applies already.
+  if (!isScheduled(sent, wanted.plan) && !isSamePlan(sent, wanted.plan)) throw refusedError(sent);
   return { data: commandView(sent) };
 };
 

@@ -43,8 +43,9 @@ export const hasSameInterval = (one: PlanInterval, other: PlanInterval): boolean
   one.billingInterval === other.billingInterval && one.intervalMultiplier === other.intervalMultiplier;
 
 /**
- * `unused` is negative. `remaining` is the new price for the rest of the period, `full` for a new period. `rounding`
- * adjusts the amount due to an amount chargeable at the provider.
+ * `unused` credits the unused part of the old plan, so it is negative. `remaining` is the new price for the rest of the
+ * period, and `full` is the new price for a new period. `rounding` is the difference between the exact amount due and
+ * the amount that the provider can charge.
  */
 export const CHANGE_LINE_KINDS = ['unused', 'remaining', 'full', 'rounding'] as const;
 
