@@ -37,7 +37,10 @@ export interface OwnersList {
 export const LAST_FOUR = /^\d{4}$/;
 const FINGERPRINT = /^fp_[0-9a-f]{24}$/;
 
-/** The entries of records that contain a word. Word items have no filter fields, so the caller filters the records. */
+/**
+ * The list entries of the records that contain the word. The entries come from the index items per word, which lack the
+ * fields for filters, so the caller filters the records.
+ */
 export const entriesWithWord = (table: Table, kind: HistoricKind, word: string): EntrySource => {
   const inIndex = (index: OwnersList['index']): EntrySource => {
     const source = ownersEntries(table, { kind, index, partition: wordPartition(kind, word) });

@@ -33,10 +33,10 @@ export interface RateLimit {
   /** The counted subject; undefined if the limit does not apply to the request. */
   readonly by: (request: ApiRequest) => string | undefined;
   /**
-   * `requests`, the default, counts every request; with a record in the path, only requests that may act on the record.
-   * `allowed requests` counts only requests allowed by the access rule, so strangers cannot fill a window. `declines`
-   * counts declined payments and declined methods, and `refused codes` counts refused discount codes. If such a window
-   * is full, it refuses every allowed request of the subject.
+   * `requests` (the default) counts every request. If the path names a record, it counts only requests that may act on
+   * the record. `allowed requests` counts only requests that the access rule allows, so strangers cannot fill a window.
+   * `declines` counts declined payments and declined methods, and `refused codes` counts refused discount codes. A full
+   * window of declines or refused codes refuses all further requests of the subject that the access rule allows.
    */
   readonly counts?: 'requests' | 'allowed requests' | CountedOutcome;
   /** The log message for each refused request, which includes the id of its service key. */

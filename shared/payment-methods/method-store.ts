@@ -52,7 +52,8 @@ export const unlinkMethod = async (deps: StoreDeps, methodId: string, addressId:
 type Linked = Pick<PaymentMethod, 'id' | 'billingAddressId'>;
 
 /**
- * Steps that update the list of methods with an address. They fail if the address is deleted.
+ * Steps that move a method from the use list of its old address to the use list of its new address. The steps fail if
+ * the new address is deleted.
  * @param was undefined for a new method
  * @param next undefined for a deleted method
  */

@@ -36,7 +36,7 @@ export const WITHOUT_OWNER = 'restored without its owner';
  */
 export const OTHER_AMOUNT = 'restored with another amount than its subscription';
 
-/** The data of our records about a payment listed by the provider. */
+/** The data that our own records still have about a payment that the provider lists. */
 export type KnownOfRestored = Omit<Partial<PeriodPayment>, 'id' | 'totalCents' | 'currency' | 'providerId'>;
 
 interface ListedAtSlot {

@@ -42,7 +42,8 @@ export const openSecretsManager = (site: AwsSite): SecretsManagerClient =>
 const MAX_ATTEMPTS = 4;
 const CONNECTION_TIMEOUT_MS = 1_000;
 /**
- * The maximum silence of a connection. A call with four such attempts fits into 10 s, the shortest function time-out.
+ * The maximum silence of a connection. A call with four such attempts fits into 10 s, the shortest time-out of a
+ * function that uses the table. Functions with 5 s call no AWS service, except `GET /pay`, which reads a secret.
  */
 const SOCKET_TIMEOUT_MS = 2_000;
 

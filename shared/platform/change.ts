@@ -40,7 +40,7 @@ export interface Changed<T> {
   readonly was: T;
   /** True if this call has committed `record`. */
   readonly isOurs: boolean;
-  /** True if nothing was committed because another condition of the transaction failed. */
+  /** True if nothing was committed because a condition other than the record's version failed. */
   readonly unmet?: true;
 }
 

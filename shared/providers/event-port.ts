@@ -10,7 +10,10 @@ import type { ProviderHold } from './payment-port.ts';
 import type { ProviderDispute, ProviderRefund } from './refund-port.ts';
 import type { EventInvoice, EventSubscription } from './subscription-port.ts';
 
-/** The interface's event types, and the setup_intent types. Each adapter maps its provider's names to them. */
+/**
+ * The event types of the interface, and the setup_intent types. The interface is the API specification of this service.
+ * Each adapter maps its provider's names to these types.
+ */
 export const INBOUND_EVENTS = [
   'payment_intent.succeeded',
   'payment_intent.failed',
@@ -38,7 +41,7 @@ const HOLD_EVENTS = ['payment_intent.amount_capturable_updated'] as const;
 
 /**
  * The events about refunds and disputes. The interface has no payload for these types. `charge.refunded` names only the
- * payment, so the refunds are read.
+ * payment, so the service then reads the refunds from the provider.
  */
 export const MONEY_BACK_EVENTS = ['charge.refunded', 'refund.updated', 'dispute.updated'] as const;
 export type MoneyBackEventType = (typeof MONEY_BACK_EVENTS)[number];

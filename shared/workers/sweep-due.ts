@@ -47,11 +47,11 @@ interface Lane {
 }
 
 /**
- * Queues the records whose work is due, the longest due first. A sweep queues about as much as can be done until the
- * next sweep. So the index keeps the rest in order, and no queued message waits longer than its lease. A partition that
- * cannot be read, or a record that cannot be leased, does not delay the others.
- * @throws the first of these errors, after the rest is queued; Error if the table is a copy, because the original may
- * already have charged its renewals
+ * Queues the records whose work is due, the longest due first, and only about as many as can be processed before the
+ * next sweep. The rest stays ordered in the index, and no message waits in the queue longer than its lease. If a
+ * partition cannot be read or a record cannot be leased, the others continue.
+ * @throws the first such error, after everything else is queued; Error if the table is a copy, because the service may
+ * already have charged renewals from the original table
  */
 export const sweepDue = async (deps: SweepDeps): Promise<void> => {
   const original = await claimTable(deps);

@@ -251,7 +251,7 @@ describe('a subscription', () => {
     expect(await paid()).toBe(1);
   });
 
-  test('is created once under its key, however often the call is repeated', async () => {
+  test('is created once under its key, even if the call is repeated', async () => {
     const { input, subscription } = await created();
     expect(doneValue(await native().create(input))).toEqual(subscription);
     expect((await ledger()).subscriptions).toHaveLength(1);

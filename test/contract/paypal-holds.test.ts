@@ -128,7 +128,7 @@ describe('an order with a hold approved by the payer', () => {
     expect(await charges()).toMatchObject([{ status: 'pending', authorized: 2_500, captured: 0 }]);
   });
 
-  test('is authorized once, however often it is confirmed', async () => {
+  test('is authorized once, even if it is confirmed again', async () => {
     const made = await create();
     await approve();
     const first = doneValue(await confirm(made));

@@ -153,7 +153,7 @@ describe('a refund', () => {
     expect(JSON.parse(sent)).toEqual({ amount: { currency_code: 'USD', value: '10.05' }, custom_id: REFUND_ID });
   });
 
-  test('is made once under its key, however often it is sent', async () => {
+  test('is made once under its key, even if it is sent again', async () => {
     const payment = await pay();
     const first = doneValue(await refund(payment, { amountCents: 1_000 }));
     for (const _ of [1, 2]) expect(doneValue(await refund(payment, { amountCents: 1_000 }))).toEqual(first);

@@ -43,7 +43,7 @@ describe('a signed PayPal event', () => {
     expect(await verify(signed(), JSON.stringify(JSON.parse(EVENT)))).toBe('invalid');
   });
 
-  test('is verified by one call, however often it arrives', async () => {
+  test('is verified by one call, even if it arrives again', async () => {
     const headers = signed();
     for (const _ of [1, 2, 3]) expect(await verify(headers)).toBe('valid');
     expect(asked()).toBe(1);

@@ -251,7 +251,7 @@ const testPayments = (subject: ProviderSubject): void => {
       });
     });
 
-    test('is created once under its key, however often the call is repeated', async () => {
+    test('is created once under its key, even if the call is repeated', async () => {
       const id = newPaymentId();
       const first = doneValue(await provider.createIntent(intentInput(id, {})));
       expect(doneValue(await provider.createIntent(intentInput(id, {})))).toEqual(first);
@@ -323,7 +323,7 @@ const testPayments = (subject: ProviderSubject): void => {
 
 const testConfirmation = ({ name, methods, paths, forgets, nextAction }: ProviderSubject): void => {
   describe(`a confirmation at ${name}`, () => {
-    test('charges once, however often it is sent', async () => {
+    test('charges once, even if it is sent again', async () => {
       const intent = await create({ method: methods.succeeds });
       const first = doneValue(await confirm(intent));
       expect(first).toMatchObject({
@@ -505,7 +505,7 @@ const testNoPayments = ({ name }: ProviderSubject): void => {
 
 const testCustomers = ({ name, paths }: ProviderSubject): void => {
   describe(`a customer at ${name}`, () => {
-    test('is created once under its key, however often the call is repeated', async () => {
+    test('is created once under its key, even if the call is repeated', async () => {
       const first = await createCustomer();
       expect(await createCustomer()).toEqual(first);
       expect((await ledger()).customers).toHaveLength(1);
@@ -614,7 +614,7 @@ const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): voi
       },
     );
 
-    test('is attached once under its key, however often the call is repeated', async () => {
+    test('is attached once under its key, even if the call is repeated', async () => {
       const first = await attach(methods.attaches);
       expect(await attach(methods.attaches)).toEqual(first);
     });

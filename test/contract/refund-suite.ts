@@ -190,7 +190,7 @@ const testCreation = ({ subject, begins, currencies, page }: RefundSubject): voi
       },
     );
 
-    test('is made once under its key, however often the call is repeated', async () => {
+    test('is made once under its key, even if the call is repeated', async () => {
       const payment = await pay(method);
       const input = refundOf(payment, 6_000);
       const first = doneValue(await port().createRefund(input));

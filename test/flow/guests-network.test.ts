@@ -47,8 +47,9 @@ describe('a create of a guest with guest_data alone', () => {
   };
 
   /**
-   * Creates a proving record. @returns our id and the provider's id, and the create request that names one of them. An
-   * address has no provider's id, so its second id is invented.
+   * Creates a record whose id proves the guest. Providers have no addresses, so an address's second id is invented.
+   * @returns `ids`, our id and the provider's id, and `create`, which gives the path and body of a create that names
+   * one of these ids
    */
   const proofOf = async (proof: (typeof PROOFS)[number], guest_data: Fields) => {
     switch (proof) {

@@ -66,7 +66,7 @@ describe('subscription.updated in the interface’s shape', () => {
     ['trialing', { trial_days: 10 }, ['paused']],
     ['trialing', { trial_days: 10 }, ['canceled']],
   ])(
-    'is applied in the same second as the creation, without a read from the provider (%s %j to %j)',
+    'is applied without a read from the provider, even in the same second as the creation (from %s with %j to %j)',
     async (from, fields, to) => {
       const site = await made(fields);
       expect(site.subscription.status).toBe(from);

@@ -7,7 +7,7 @@ import type { ParsedJson } from './routes.ts';
 /** Steps of tests about service keys; a refused step fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Every scope, as the decisions list them. The service's own table is not read here. */
+/** Every scope, written by hand and not read from the service's own table. */
 export const ALL_SCOPES = [
   ...['payments:read', 'subscriptions:read', 'customers:read'],
   ...['payments:write', 'methods:write', 'subscriptions:write', 'organizations:write'],

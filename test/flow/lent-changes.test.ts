@@ -9,8 +9,9 @@ import { command, OWN_BILLING, patch, payer } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
 /**
- * A member's own method pays for the organization's subscription. Only that member, the lender, may raise or change its
- * charges (decisions 29, rule 6). The expected responses follow that rule.
+ * A member's own method pays for the organization's subscription. Only that member, the lender, may change the product
+ * or the quantity, or withdraw a change. The merchant may only lower the price. The expected responses follow these
+ * rules.
  */
 const service = withHost({ frozen: true, env: OWN_BILLING });
 

@@ -16,7 +16,10 @@ import { plan } from './plan-changes.ts';
 import { paidPayment, refund } from './refunders.ts';
 import { OWN_BILLING } from './subscribers.ts';
 
-/** A payer never decides as the merchant (decisions 29, rule 5). The expected responses follow that rule. */
+/**
+ * A caller never decides as the merchant about a payment or a subscription that the caller pays for. The expected
+ * responses follow this rule.
+ */
 const service = withHost({ frozen: true, env: OWN_BILLING });
 
 const ACTIONS = ['refund', 'capture', 'release', 'free price', 'no proration', 'downgrade now'] as const;

@@ -230,7 +230,7 @@ describe('a payment with setup_future_usage', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ payment_method_id: present(methods[0]).id });
   });
 
-  test('does not restore a deleted method, however often the success is reported', async () => {
+  test('does not restore a deleted method, even if the success is reported again', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     await confirm(service, payment.id, user.options);

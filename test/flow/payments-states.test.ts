@@ -46,7 +46,7 @@ const confirmed = async (user: User, method: string) => {
   return payment;
 };
 
-/** The expected status code with the error code or the next state, from the table in decision 4. */
+/** For each state and request, the expected status code with the error code or the next state. */
 const COMMANDS: Readonly<Record<State, Readonly<Record<'update' | 'cancel' | 'confirm' | 'confirmWith', string>>>> = {
   requires_payment_method: {
     update: '200 requires_payment_method',

@@ -57,7 +57,7 @@ const withCustomerOf = async (payment: PaymentBody, saved: MethodBody): Promise<
   await changeTable(service, { put: { ...(await storedPayment(service, payment.id)), providerCustomerId } });
 };
 
-describe('a payment’s token later saved as a member’s own method', () => {
+describe('a payment by a token that a member later saves as a personal method', () => {
   const held = async () => {
     const card = await newCard();
     const payment = await createIntent(service, acme.billing, { organization_id: acme.id, payment_method_id: card });
@@ -89,7 +89,7 @@ describe('a payment’s token later saved as a member’s own method', () => {
     expect(await read(service, payment.id, acme.owner.options)).toMatchObject({ status: 'created' });
   });
 
-  test('is charged as the saved method if that member confirms', async () => {
+  test('charges the saved method if the member who saved it confirms', async () => {
     const { payment, saved } = await held();
     const done = await begin();
     const answer = await confirm(service, payment.id, acme.billing.options);

@@ -1,6 +1,6 @@
 /**
  * @module The right to use a payment method. Every use in the matrix is compared with the provider's charges and with
- * an oracle that is derived only from the decisions. Every use is tried at all three providers.
+ * an oracle that states the usage rule without the service's code. Every use is tried at all three providers.
  */
 
 import { beforeAll, describe, expect, test } from 'vitest';

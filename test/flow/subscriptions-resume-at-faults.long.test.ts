@@ -52,7 +52,7 @@ describe.each(BILLERS)('a pause with a scheduled end, billed by %s', (_, env) =>
     }
   });
 
-  test('keeps its end if the provider did not execute a manual resumption', async () => {
+  test('keeps its end while it stays paused after a manual resumption that timed out at the provider', async () => {
     const { who, id, resume_at } = await paused(10);
     await service.advance(DAY_SECONDS);
     await service.fault({ provider: 'provider_a', method: 'POST', times: 20, action: 'timeout_before' });

@@ -11,7 +11,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['*', '/'],
 ];
 
-/** As in CloudWatch, a division by zero has no data, and a sum with a missing part has no data. */
+/** As in CloudWatch, a division by zero has no data. */
 const OPERATORS: Readonly<Record<string, (left: number, right: number) => Point>> = {
   OR: (left, right) => Number(left !== 0 || right !== 0),
   AND: (left, right) => Number(left !== 0 && right !== 0),
@@ -94,6 +94,7 @@ export const evaluate = (expression: string, metrics: Readonly<Record<string, Po
     let left = level(depth + 1);
     while (operators.includes(tokens[0] ?? '')) {
       const operator = OPERATORS[take()];
+      // An operation with a missing operand has no data.
       const [first, second] = [one(left), one(level(depth + 1))];
       left = first === undefined || second === undefined ? undefined : operator?.(first, second);
     }

@@ -3,7 +3,10 @@ import { basename, dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readFloors } from '../../infra/make/docs/floors.ts';
 
-/** The entry points that combine the floors, and the files that start them, are outside all floors. */
+/**
+ * Files outside the floors (the layers of imports) of floors.json. They are the files that build the dependencies of
+ * functions, the entry points of commands and pages, and the files that start these entry points.
+ */
 const TOPS = [
   'shared/host.ts',
   'shared/runtime.ts',

@@ -16,7 +16,7 @@ const faultsOf = (event: CanonicalEvent, data: unknown): string[] =>
     .error?.issues.map(({ path, message }) => `${path}: ${message}`) ?? [];
 
 describe('the events of the API document', () => {
-  test.each(CANONICAL_EVENTS)('give %s the fields of its test event', (event) => {
+  test.each(CANONICAL_EVENTS)('%s: document every field of the test event, and require no other field', (event) => {
     expect(faultsOf(event, SAMPLES[event])).toEqual([]);
   });
 

@@ -253,7 +253,7 @@ describe('a failed renewal', () => {
     });
   });
 
-  test('is not retried with a lost or stolen card', () => {
+  test('is not retried after a decline for a stolen card', () => {
     const failed = recordFailed(renewing(), failure({ code: 'stolen_card' }), { now: NEXT, policy: DUNNING });
     expect(failed).toMatchObject({ status: 'past_due', charge: { finalAt: iso(NEXT + 14 * DAY_MS) } });
     expect(failed.charge?.retryAt).toBeUndefined();

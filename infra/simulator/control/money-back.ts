@@ -37,7 +37,9 @@ const madeDispute = z.strictObject({
   inquiry: z.boolean().optional(),
 });
 const movedRefund = z.strictObject({ status: ledgerRefundSchema.shape.status });
-/** The fields of a dispute that a bank can change, in any direction. */
+/**
+ * The fields of a dispute that a bank can change. Every status may follow every other status, also after a decision.
+ */
 const changedDispute = z
   .strictObject({
     status: ledgerDisputeSchema.shape.status.optional(),

@@ -147,7 +147,10 @@ const invoiceFields = z.object({
   /** The billed period. */
   periodStart: z.int(),
   periodEnd: z.int(),
-  /** The start of the previous period. Its usage is on this invoice. */
+  /**
+   * The start of the preceding period; on a subscription's first invoice here, the start of the invoice's own period.
+   * Stripe shows this time as `period_start`, because metered usage would be billed for that period.
+   */
   usedFrom: z.int(),
   paymentId: z.string().nullable(),
   /** Number of attempts by the provider itself. A caller's attempt counts only if it is the first attempt. */

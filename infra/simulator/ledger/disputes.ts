@@ -66,7 +66,10 @@ type DisputeTermsChange = Partial<
   Pick<LedgerDispute, 'status' | 'amount' | 'reason' | 'evidenceDueAt' | 'inquiry' | 'metadata'>
 >;
 
-/** The bank can change a dispute in any direction. Each change gets a later time, even if the clock is frozen. */
+/**
+ * Changes a dispute as a bank does. Every status may follow every other status, also after a decision. Each change gets
+ * a later time, even if the clock is frozen.
+ */
 export const changeDispute = (unit: Unit, before: LedgerDispute, changes: DisputeTermsChange): LedgerDispute => {
   const updatedAt = Math.max(unit.at, before.updatedAt + 1);
   const dispute = unit.documents.disputes.put({ ...before, ...changes, updatedAt, revision: before.revision + 1 });

@@ -115,7 +115,7 @@ export const WORK_KINDS = [
 ] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-/** The billing provider's retry schedule for unpaid invoices, as set by its owner. */
+/** How the billing provider retries unpaid invoices, as the owner of the account at the provider has set it. */
 export const retrySettings = z.strictObject({
   /** Days after the first failure. */
   days: z.array(z.int().min(1).max(60)).max(8),
@@ -128,7 +128,7 @@ export type RetrySettings = z.infer<typeof retrySettings>;
 export const draftSettings = z.strictObject({ minutes: z.int().min(0).max(4_320) });
 export type DraftSettings = z.infer<typeof draftSettings>;
 
-/** The owner's registered address for the provider's events. */
+/** The address for the provider's events, as the owner of the account has registered it. */
 interface WebhookEndpoint {
   readonly url: string;
   /** API version of the events; undefined if the owner chose none. */

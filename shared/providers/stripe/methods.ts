@@ -18,8 +18,9 @@ import { methodParameters } from './payments.ts';
 import { idOf, nextActionOf, type StripeReaders } from './report.ts';
 
 /**
- * Stripe's reasons for refusing to detach a missing method, or (without a code) a method that is not attached. Both
- * methods count as detached.
+ * If Stripe refuses to detach a method with one of these reasons, the method is already detached. Either the method
+ * does not exist (`resource_missing`), or it is not attached. In the second case Stripe sends no code, so the reason is
+ * our `INVALID_REQUEST`.
  */
 const NOT_ATTACHED: ReadonlySet<string> = new Set(['resource_missing', INVALID_REQUEST]);
 

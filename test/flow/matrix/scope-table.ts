@@ -1,6 +1,6 @@
 /**
- * @module The scopes of every route with a credential, and the scopes of the staff roles. The tables are written from
- * the decisions (sections 22 and 31 to 35), not read from the service. keys-matrix.long.test.ts sends the requests.
+ * @module The scopes of every route with a credential, and the scopes of the staff roles. The tables are written by
+ * hand and not read from the service. keys-matrix.long.test.ts sends the requests.
  */
 
 import { endpoints } from '../../../functions/api/catalogue.ts';

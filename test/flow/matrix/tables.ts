@@ -1,5 +1,5 @@
 /**
- * @module Access rules as reviewed tables, to be compared with decisions 7, 8 and 13. A row is a caller, a column is a
+ * @module Access rules as tables, written by hand and not read from the service. A row is a caller, a column is a
  * record, and a cell is the expected status. `ok` is the success status of the route, and only a request with `ok` may
  * change anything. `-` means that the table has no request for this caller and column.
  */

@@ -1,8 +1,10 @@
 import { isFromBefore, isGuest, isPermitted, isWithoutToken, type UseCaller, type UseCell } from './cells.ts';
 
 /**
- * The expected response to a use of a method, derived from decisions 15 (rows 1 to 8), 26 (row 2) and 2 without the
- * service's code. A refusal lists several responses if the decisions allow several.
+ * The expected response to a use of a method, derived from the usage rule without the service's code. By this rule, a
+ * person's own method may pay for the person, and for an organization if the person may pay for it. An organization's
+ * method may pay only for that organization. Every other method is refused. A refusal lists several responses if the
+ * rule allows several.
  */
 export type Expected =
   | { readonly kind: 'charged' }
@@ -41,7 +43,10 @@ const doorOf = ({ action, caller, payer }: UseCell): Expected | undefined => {
 
 const standing = (caller: UseCaller): RefusedAnswer => (caller === 'member' ? NOT_ALLOWED : NO_MEMBER);
 
-/** Rows 4 to 7 of decision 15. A stored method is checked again on use. */
+/**
+ * A stored method is checked again on use. The method of another member is charged only if that member is the caller.
+ * A deleted method, or the method of a former member, no longer counts as a method of the payment or subscription.
+ */
 const ofStored = (use: UseCell): Expected => {
   if (isFromBefore(use)) return refused(NO_METHOD, NOT_ALLOWED, NO_MEMBER);
   switch (use.holder) {
@@ -56,7 +61,7 @@ const ofStored = (use: UseCell): Expected => {
   }
 };
 
-/** Rows 1 to 4 of decision 15. Our id and the provider's id name the same record. */
+/** A method that the request names. Our id and the provider's id name the same record. */
 const ofNamed = (use: UseCell): Expected => {
   const { caller, holder } = use;
   switch (holder) {

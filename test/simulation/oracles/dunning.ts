@@ -9,7 +9,10 @@ const LAST_DAY_MS = 14 * DAY_MS;
 /** Clocks of functions differ by some seconds. */
 const CLOCKS_MS = 5_000;
 const TOLERANCE_MS = 2 * 3_600_000;
-/** Each table failure and each killed function delays due work by some minutes. */
+/**
+ * The longest delay of due work by all faults of a run together. Each table failure and each killed function adds some
+ * minutes.
+ */
 const LATEST_BY_FAULTS_MS = 12 * 3_600_000;
 
 interface Attempt {

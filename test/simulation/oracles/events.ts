@@ -148,7 +148,9 @@ const differsByErasure = (history: History, delivery: HistoryDelivery, before: s
   );
 };
 
-/** The two copies of an event may have been created before and after an address change. */
+/**
+ * True if two copies of an event differ only in the billing address. The address may have changed between the copies.
+ */
 const differsByAddress = (delivery: HistoryDelivery, before: string): boolean => {
   const earlier: HistoryJson = JSON.parse(before.slice(nameAt(delivery).length + 1));
   return JSON.stringify(delivery.body, withoutAddress) === JSON.stringify(earlier, withoutAddress);

@@ -7,7 +7,10 @@ import { at, recordsOf } from '../model/records.ts';
 import { NOTICE_DAYS } from '../world/people.ts';
 
 const DAY_MS = 86_400_000;
-/** Each table failure and each killed function delays due work by some minutes. */
+/**
+ * The longest delay of due work by all faults of a run together. Each table failure and each killed function adds some
+ * minutes.
+ */
 const LATEST_BY_FAULTS_MS = 12 * 3_600_000;
 
 interface Notice {

@@ -1,4 +1,7 @@
-/** @module The page of one discount code, with its form. Existing payments and subscriptions keep their terms. */
+/**
+ * @module The page of one discount code, with its form. A change of the code applies only to new payments and
+ * subscriptions.
+ */
 
 import { useState } from 'preact/hooks';
 import { useAction } from '../view/action.ts';

@@ -21,7 +21,7 @@ const groupsOf = (entries: readonly WebhookLog[]): readonly EventGroup[] =>
     return [{ id, newest, attempts, byTarget: targets.flatMap(([first]) => first ?? []) }];
   });
 
-/** The newest delivery to each target. It excludes the receipt of a provider event. */
+/** The newest delivery to each target, without the log entry of a received provider event. */
 export const deliveriesIn = ({ byTarget }: EventGroup): readonly WebhookLog[] =>
   byTarget.filter(({ direction }) => direction === 'outbound');
 

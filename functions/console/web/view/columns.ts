@@ -16,7 +16,9 @@ export interface Column<Row> {
   readonly isTime?: true;
   /** `end` for amounts and numbers. */
   readonly align?: 'end';
-  /** On screens below 1,440 pixels, this column moves below the column with this title. */
+  /**
+   * The title of another column. On screens narrower than 1,440 pixels, this column is shown under that other column.
+   */
   readonly below?: string;
   /** True if the column stays below on wide screens too, because it would take too much width. */
   readonly isAlwaysBelow?: true;

@@ -53,7 +53,10 @@ interface TimeProps {
   readonly zoned?: boolean;
 }
 
-/** A time in the chosen zone. The bar, the column title or the record's head shows the zone. */
+/**
+ * A time in the chosen zone. Without `zoned` the text omits the zone, because the page's bar, the column title or the
+ * record's head shows the zone.
+ */
 export const Time = ({ at, exact = false, zoned = false }: TimeProps) => (
   <time dateTime={at} title={zonedTimeText(at)}>
     {zoned ? zonedTimeText(at) : (exact ? secondsText : timeText)(at)}
