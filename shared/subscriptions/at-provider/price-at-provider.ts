@@ -73,11 +73,15 @@ const isLate = ({ priceUpdate: { freeUntil } }: PriceClaim, now: Instant): boole
 /** True if the provider's renewal at the old price stands, and the new price begins only after the renewed period. */
 const renewsFirst = (claim: PriceClaim, now: Instant): boolean => isLate(claim, now) && !coversRenewal(claim, now);
 
-/** True until the provider has renewed and has collected everything. Otherwise the payer could pay both prices. */
-const isRenewing = ({ status, owed, latestInvoice, currentPeriodEnd }: ProviderSubscription, now: Instant): boolean =>
-  owed.length > 0 ||
-  latestInvoice?.status === 'processing' ||
-  (status !== 'trialing' && currentPeriodEnd <= epochSeconds(now));
+/**
+ * True until the provider has renewed and has collected everything. Otherwise the payer could pay both prices. A trial
+ * and a paused subscription are not renewed.
+ */
+const isRenewing = ({ status, owed, latestInvoice, currentPeriodEnd }: ProviderSubscription, now: Instant): boolean => {
+  if (status === 'canceled') return false;
+  const isDue = ['active', 'past_due'].includes(status) && currentPeriodEnd <= epochSeconds(now);
+  return isDue || owed.length > 0 || latestInvoice?.status === 'processing';
+};
 
 const requestOf = (deps: BillingDeps, subscription: PriceClaim): Parameters<SubscriptionsPort['changePrice']>[0] => {
   const plan = planAtProvider(subscription);
