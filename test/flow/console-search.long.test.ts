@@ -80,7 +80,8 @@ describe('the search field of the console', () => {
       await page.keyboard.type(`  ${payment.id} `);
       await page.keyboard.press('Enter');
       await atRecord(page, payment.id);
-      expect(asked).toEqual([payment.id]);
+      // The page of the payment also searches for its payer.
+      expect(asked.filter((text) => text !== user.userId)).toEqual([payment.id]);
       await page.goBack();
       await page.getByRole('heading', { level: 1, name: 'Developers' }).waitFor();
     });
