@@ -75,10 +75,11 @@ const renewsFirst = (claim: PriceClaim, now: Instant): boolean => isLate(claim, 
 
 /**
  * True until the provider has renewed and has collected everything. Otherwise the payer could pay both prices. A trial
- * and a paused subscription are not renewed.
+ * and a paused subscription are not renewed, and for an unpaid one the provider collects nothing more.
  */
-const isRenewing = ({ status, owed, latestInvoice, currentPeriodEnd }: ProviderSubscription, now: Instant): boolean => {
-  if (status === 'canceled') return false;
+const isRenewing = (there: ProviderSubscription, now: Instant): boolean => {
+  const { status, isUnpaid, owed, latestInvoice, currentPeriodEnd } = there;
+  if (status === 'canceled' || isUnpaid) return false;
   const isDue = ['active', 'past_due'].includes(status) && currentPeriodEnd <= epochSeconds(now);
   return isDue || owed.length > 0 || latestInvoice?.status === 'processing';
 };
@@ -105,11 +106,11 @@ const requestOf = (deps: BillingDeps, subscription: PriceClaim): Parameters<Subs
 
 /** Until when the provider charges nothing. If the update is late and the change ends the trial, the trial ends now. */
 const trialEndOf = (claim: PriceClaim, now: Instant): number | 'now' | undefined => {
-  const { status, change, paidUntil, currentPeriodEnd, priceUpdate } = claim;
+  const { status, isUnpaid, change, paidUntil, currentPeriodEnd, priceUpdate } = claim;
   const inEpochSeconds = (time: string | undefined) => (time === undefined ? undefined : epochSeconds(instant(time)));
   if (!isLate(claim, now)) return inEpochSeconds(priceUpdate.freeUntil);
   const isTrying = status === 'trialing';
-  const until = coversRenewal(claim, now) ? paidUntil : isTrying ? undefined : currentPeriodEnd;
+  const until = coversRenewal(claim, now) ? paidUntil : isTrying || isUnpaid ? undefined : currentPeriodEnd;
   if (until !== undefined && instant(until) > now) return inEpochSeconds(until);
   return isTrying && change?.trialEnd !== undefined ? 'now' : undefined;
 };
