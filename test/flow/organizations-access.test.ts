@@ -38,6 +38,7 @@ describe('a removed or downgraded member', () => {
   test('loses write access immediately', async () => {
     const seat = await seatedMember();
     expect(await removal(seat)).toMatchObject({ status: 200 });
+    await service.settle();
     const before = await itemsOf(service, 'CUS#');
     expect(await writeIn(seat.id, seat.member)).toMatchObject(denied);
     const body = intentBody({ organization_id: seat.id });
