@@ -47,8 +47,8 @@ export interface RecordKind<T = unknown> {
    */
   readonly rule: 'owned' | 'project' | 'organization' | 'open';
   /**
-   * Creation data, which may prove a guest_id: a guest continues the guest_id of such a record by naming the record
-   * (continue-guest.ts). Absent for kinds whose ids appear in a list without credentials.
+   * Creation data as a possible proof of a guest_id. A guest continues the guest_id of such a record by naming the
+   * record (continue-guest.ts). Absent for kinds whose ids appear in a list without credentials.
    */
   provesGuest?(record: T): GuestCreation;
   /** The scope that lets the merchant read every owner's records. If absent, only a scope of the route does. */

@@ -131,7 +131,7 @@ const serve = async (message: IncomingMessage, response: ServerResponse, gate: G
   response.end(answer?.text);
 };
 
-/** The headers for the engine, with the signature: the local engine requires a signature but does not check it. */
+/** The headers for the engine. The local engine requires the signature but does not check it. */
 const passedOn = ({ headers }: IncomingMessage): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
@@ -179,8 +179,8 @@ const ask = async (engine: string, { headers, body }: Question): Promise<Answer>
   const answer: unknown = JSON.parse(text);
   const units = unitsOf(operation, response.status, answer);
   const { Count, ScannedCount } = countedSchema.parse(answer);
-  // `Count` is exact without a filter. `ScannedCount` is not: if a response ends at 1 MB, the engine also counts the
-  // row that did not fit.
+  // `Count` is exact without a filter. `ScannedCount` is one row too high if a response ends at 1 MB, because the engine
+  // also counts the row that did not fit.
   const rows = 'FilterExpression' in body ? ScannedCount : Count;
   return { status: response.status, text, call: { operation, about: aboutOf(body), units, rows } };
 };

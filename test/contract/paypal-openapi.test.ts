@@ -325,7 +325,7 @@ describe.skipIf(folder === undefined)(
     };
 
     /**
-     * The adapter with changed responses: an order lists only the ids of its refunds, so the adapter reads each refund.
+     * The adapter, with only the ids of refunds in the orders that it reads. So it reads each refund.
      */
     const listingIdsOnly = (): PaymentProvider => {
       const provider = rig.reopen(PAYPAL.settings, async (input, init) => {

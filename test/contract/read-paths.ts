@@ -23,7 +23,7 @@ export const watched = <T extends object>(
   return { object: watch(object, ''), paths: () => leavesOf([...paths]) };
 };
 
-/** True for a field of the object. `then` is no field: a promise reads `then` from its value. */
+/** True for a field of the object. `then` is not a field, because a promise reads it from its value. */
 const isField = (target: object, key: string | symbol): key is string =>
   typeof key === 'string' && key !== 'then' && !(Array.isArray(target) && key === 'length');
 

@@ -296,6 +296,7 @@ describe("an organization's addresses", () => {
 
   test('can be read, but not written, by a member', async () => {
     const made = await create(as('owner'), theirs());
+    await service.settle();
     const before = await itemsOf(service);
     const { options } = as('member');
     const path = `/addresses/${made.id}`;
@@ -316,6 +317,7 @@ describe("an organization's addresses", () => {
   test('cannot be read or written by users outside the organization', async () => {
     const made = await create(as('owner'), theirs());
     const path = `/addresses/${made.id}`;
+    await service.settle();
     const before = await itemsOf(service, 'ADDR#');
     const { options } = stranger;
     const refused = [

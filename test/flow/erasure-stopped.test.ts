@@ -39,7 +39,7 @@ describe('a waiting erasure', () => {
     const { options } = await platformAdmin(service);
     const plant = planter('slow');
     const life = await guestLife(service, plant);
-    await service.fault({ provider: 'provider_a', action: 'error_500', times: 500 });
+    await service.fault({ provider: 'provider_a', action: 'error_500' });
     const { id } = await requestErasure(service, options, { email: life.email });
     await service.advance(10 * MINUTE_SECONDS);
     expect(await readErasure(service, options, id)).toMatchObject({ status: 'running' });
@@ -90,7 +90,7 @@ describe('a waiting erasure', () => {
     const { options } = await platformAdmin(service);
     const who = await subscriber(service);
     const made = await subscribe(service, who);
-    await service.fault({ provider: 'provider_a', path: '/v1/payment_methods', action: 'error_500', times: 500 });
+    await service.fault({ provider: 'provider_a', path: '/v1/payment_methods', action: 'error_500' });
     const { id } = await requestErasure(service, options, { user_id: who.user.userId });
     await service.advance(MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
@@ -110,14 +110,14 @@ describe('a waiting erasure', () => {
     const made = await subscribe(service, who, { billing_interval: 'weekly' });
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
     await service.advance(8 * DAY_SECONDS);
-    await service.fault({ provider: 'provider_a', path: '/v1/payment_methods', action: 'error_500', times: 500 });
+    await service.fault({ provider: 'provider_a', path: '/v1/payment_methods', action: 'error_500' });
     const { id } = await requestErasure(service, options, { user_id: who.user.userId });
     await service.advance(MINUTE_SECONDS);
     const comeBack = () => command(service, who, { id: made.id, name: 'reactivate' });
     const { status } = await stopped({ call: 'POST /v1/subscriptions', executed: true }, comeBack);
     expect(status).toBeGreaterThanOrEqual(500);
     await service.clearFaults();
-    await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'error_500', times: 500 });
+    await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'error_500' });
     await service.advance(20 * MINUTE_SECONDS);
     expect(await readErasure(service, options, id)).toMatchObject({ status: 'running' });
     await service.clearFaults();

@@ -211,7 +211,7 @@ describe('a Stripe-billed subscription whose method was removed', () => {
     await service.webhookMode('drop');
     const calls = await watch(async () => expect((await toDeclined()).status).toBe(402));
     const toGood = await change('pm_card_visa');
-    // The second change makes the same calls: it sets the method and then resumes the collection.
+    // The second change makes the same two calls. They set the method and then resume the collection.
     const collect = calls.lastIndexOf('POST /v1/subscriptions/:id') + 1;
     expect((await losing({ call: collect, executed: true }, toGood)).status).toBeGreaterThanOrEqual(500);
     await service.advance(5 * DAY_SECONDS);

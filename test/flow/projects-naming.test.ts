@@ -97,6 +97,7 @@ describe('a guest', () => {
     ['/payments', guestIntentBody()],
     ['/customers', customerBody({ guest_data })],
   ])('cannot name a project on POST %s', async (path, body) => {
+    await service.settle();
     const before = await itemsOf(service);
     expect(await service.post(path, { ...body, project_id: 'private' })).toMatchObject(NO_PERMISSION);
     expect(await itemsOf(service)).toEqual(before);

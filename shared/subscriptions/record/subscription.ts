@@ -76,10 +76,7 @@ const chargeSchema = z.lazy(() =>
     start: z.string(),
     end: z.string(),
     paymentId: z.string(),
-    /**
-     * The number of this payment among the period's payments. A next payment requires that the previous payment is in a
-     * final state.
-     */
+    /** The number of this payment among the period's payments. The next payment waits for the final state of this one. */
     generation: z.int(),
     /** Number of failed attempts recorded so far. */
     attempts: z.int(),

@@ -1,7 +1,7 @@
 /**
- * @module The usual alternative: one Fastify server on PostgreSQL. A create does the same work as ours: it reads the
- * session, validates the body, claims the record before the provider call, stores the response, and writes history, a
- * counter and an outbox event. A poller publishes the outbox events.
+ * @module The usual alternative: one Fastify server on PostgreSQL. Like ours, a create reads the session, validates the
+ * body, claims the record before the provider call, stores the response, and writes history, a counter and an outbox
+ * event. A poller publishes the outbox events.
  */
 import { randomUUID } from 'node:crypto';
 import Fastify from 'fastify';

@@ -35,7 +35,7 @@ interface Paying {
   readonly organizationId?: string | undefined;
 }
 
-/** Makes the first step of a payment by this payer; undefined if there is none. */
+/** The operation that begins a payment by this payer, or undefined if the payer cannot begin one. */
 type Then = (paying: Paying) => OperationStep | undefined;
 type Payer = (scene: Scene, decider: Decider, then: Then) => OperationStep | undefined;
 
